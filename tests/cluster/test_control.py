@@ -9,7 +9,7 @@ import pytest
 
 from overtone.control import client
 from overtone.control.answers import ControlError
-from overtone.control.server import Server
+from overtone.control.server import ControlServer
 from overtone.journal.lock import WriterLock
 from overtone.run.attached import AttachedRun
 from overtone.testing.scripted_driver import ScriptedController, ScriptedDriver
@@ -27,7 +27,7 @@ def test_an_actor_on_the_drivers_node_hands_requests_in(cluster: Any, tmp_path, 
     driver = ScriptedDriver(ScriptedController("358bb_00000", objections={"stop_trial": "it has ended"}))
     with driver.running():
         lock = WriterLock(tmp_path / "journal.jsonl.lock")
-        with closing(Server(tmp_path, driver.inbox)):
+        with closing(ControlServer(tmp_path, driver.inbox)):
             monkeypatch.setattr(client, "connect", refuse)  # In this process; the actor has its own.
             monkeypatch.setattr(client, "this_host", lambda: "laptop")
             run = AttachedRun(tmp_path)

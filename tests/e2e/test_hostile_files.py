@@ -43,7 +43,7 @@ from overtone.store.cache import origin
 from overtone.store.local import LocalStore
 from overtone.worker.checkpoints.checkpoint import Checkpoint as UserCheckpoint
 from overtone.worker.checkpoints.saving import opened
-from overtone.worker.limits.limit_usage import TALLY, Tally
+from overtone.worker.limits.limit_usage import TALLY, UsageFile
 
 JOURNAL = "journal.jsonl"
 TRIAL = "358bb_00000"
@@ -148,7 +148,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "store": lambda folder: LocalStore(folder).get(str(folder / CHECKPOINT)),
     "restored": lambda folder: opened(folder / CHECKPOINT),
     "to_dict": lambda folder: UserCheckpoint(str(folder / CHECKPOINT)).to_dict(),
-    "limits": lambda folder: Tally(str(folder)).read(),
+    "limits": lambda folder: UsageFile(str(folder)).read(),
     "metadata": lambda folder: UserCheckpoint(str(folder / CHECKPOINT)).get_metadata(),
     "put": lambda folder: LocalStore(folder.parent / "other", durable=False).put(folder / CHECKPOINT, "x"),
     **{name: command(name) for name in ("ls", "show", "tail", "best", "why", "export")},

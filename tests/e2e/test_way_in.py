@@ -15,7 +15,7 @@ from overtone.control.client import send
 from overtone.control.holder import this_host
 from overtone.control.meeting_place import PORT_FILE, SOCKET, connect
 from overtone.control.requests import requested
-from overtone.control.server import Server
+from overtone.control.server import ControlServer
 from overtone.control.wire import MOST_BYTES, frame_of, reader
 from overtone.journal.header import new_header
 from overtone.journal.lock import WriterLock
@@ -40,7 +40,7 @@ def driver(folder):
     driver = ScriptedDriver(ScriptedController(TRIAL, objections={"stop_trial": "it has ended"}))
     with driver.running():
         lock = WriterLock(folder / "journal.jsonl.lock")
-        with closing(Server(folder, driver.inbox)):
+        with closing(ControlServer(folder, driver.inbox)):
             yield driver
         lock.release()
 
@@ -91,7 +91,7 @@ def test_the_socket_is_for_its_user_alone_and_goes_with_the_run(driver, folder):
 
 def test_nothing_is_left_of_the_way_in(folder):
     for _ in range(2):
-        with closing(Server(folder, ScriptedDriver(ScriptedController()).inbox)):
+        with closing(ControlServer(folder, ScriptedDriver(ScriptedController()).inbox)):
             assert (folder / SOCKET).exists()
         assert os.listdir(folder) == []
 
@@ -104,7 +104,7 @@ def test_a_stale_socket_and_what_a_killed_driver_left_are_replaced(folder):
     (folder / ".control").mkdir()
     (folder / ".control" / SOCKET).touch()
     driver = ScriptedDriver(ScriptedController())
-    with driver.running(), closing(Server(folder, driver.inbox)):
+    with driver.running(), closing(ControlServer(folder, driver.inbox)):
         assert AttachedRun(folder).note("hello") == 2
         assert os.listdir(folder) == [SOCKET]
 
@@ -113,13 +113,13 @@ def test_a_path_of_any_length_has_a_socket(tmp_path):
     folder = tmp_path / ("long" * 60) / ("path" * 60)
     folder.mkdir(parents=True)
     driver = ScriptedDriver(ScriptedController())
-    with driver.running(), closing(Server(folder, driver.inbox)):
+    with driver.running(), closing(ControlServer(folder, driver.inbox)):
         assert AttachedRun(folder).note("hello") == 2
 
 
 def test_without_sockets_a_port_and_a_token_serve(no_sockets, folder):
     driver = ScriptedDriver(ScriptedController())
-    with driver.running(), closing(Server(folder, driver.inbox)):
+    with driver.running(), closing(ControlServer(folder, driver.inbox)):
         assert stat.S_IMODE(os.stat(folder / PORT_FILE).st_mode) == 0o600
         assert AttachedRun(folder).note("hello") == 2
         token = json.loads((folder / PORT_FILE).read_text())["token"]
@@ -266,7 +266,7 @@ def test_many_requests_on_one_connection_are_answered_in_order(driver, folder):
 
 def test_a_request_at_the_end_of_a_run_is_answered(folder):
     driver = ScriptedDriver(ScriptedController(TRIAL))
-    way = Server(folder, driver.inbox)
+    way = ControlServer(folder, driver.inbox)
     with raw(folder) as waiting, raw(folder) as late:
         waiting.sendall(frame_of({"protocol": 1, "what": "stop"}))
         asked = threading.Event()
@@ -286,7 +286,7 @@ def test_a_killed_child_of_a_run_does_not_keep_the_way_in_open(folder):
     """A process that was forked during the run has no part in the socket."""
     driver = ScriptedDriver(ScriptedController())
     (read, write), (hears, tells) = os.pipe(), os.pipe()
-    with closing(Server(folder, driver.inbox)):
+    with closing(ControlServer(folder, driver.inbox)):
         child = os.fork()
         if child == 0:
             os.close(write)

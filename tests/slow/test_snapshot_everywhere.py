@@ -12,7 +12,7 @@ import pytest
 from overtone import tune
 from overtone.engines.inline import Inline
 from overtone.run.resume.replay import Divergence, Resuming
-from overtone.run.resume.snapshot import NAME, Mark, Snapshots
+from overtone.run.resume.snapshot import NAME, JournalMark, Snapshots
 from overtone.run.resume.state_codec import frozen
 from overtone.tune import schedulers
 
@@ -72,16 +72,16 @@ class Known(BaseException):
 
 def known(
     folder: Path, make: Callable[[], object], monkeypatch: pytest.MonkeyPatch
-) -> tuple[Mark | None, dict]:
+) -> tuple[JournalMark | None, dict]:
     """Where the replay of a resume began, and the state that it led to."""
-    snapshots: list[tuple[Snapshots, Mark | None]] = []
+    snapshots: list[tuple[Snapshots, JournalMark | None]] = []
     recall, replay = Snapshots.recall, Resuming.replay
 
-    def noted(self: Snapshots) -> Mark | None:
+    def noted(self: Snapshots) -> JournalMark | None:
         snapshots.append((self, recall(self)))
         return snapshots[-1][1]
 
-    def replayed(self: Resuming, since: Mark | None = None) -> list[Divergence]:
+    def replayed(self: Resuming, since: JournalMark | None = None) -> list[Divergence]:
         assert replay(self, since) == []
         raise Known
 

@@ -7,14 +7,22 @@ from typing import Any
 
 
 def drawn_plot(
-    name: str, sources: Any, backend: str | None, target: Any = None, target_name: Any = None, **options: Any
+    name: str,
+    *,
+    backend: str | None,
+    experiment: Any = None,
+    experiments: Any = None,
+    target: Any = None,
+    target_name: Any = None,
+    **options: Any,
 ) -> Any:
     """Return the figure of a plot by its name.
 
     Args:
         name: The name without "plot_".
-        sources: One experiment, or several for plots of several.
         backend: "plotly" or "matplotlib"; by default the first one that is installed.
+        experiment: The experiment, for a plot of one.
+        experiments: One experiment or a sequence, for a plot of several.
         target: A metric, or a function from a trial to a number.
         target_name: The name of such a function's values.
         options: Those of the plot's numbers.
@@ -23,6 +31,7 @@ def drawn_plot(
     from overtone.analysis.plot_sources import all_columns, with_target
     from overtone.analysis.scenes.catalogue import SEVERAL, scene_of
 
+    sources = experiments if experiment is None else experiment
     columns = all_columns(sources)
     if target is not None:
         is_many = name in SEVERAL and isinstance(sources, Sequence) and not isinstance(sources, str)

@@ -26,7 +26,7 @@ _OFTEN = ("stop", "save_trial")
 """Requests that programs make, and that other lines tell."""
 
 
-class Line(NamedTuple):
+class EventText(NamedTuple):
     """A line: its record, what it is about, and how to say it."""
 
     record: m.Record
@@ -66,7 +66,7 @@ class Telling:
         self.progress = Progress(facts, TrialTable(), keeps_results=True)
         self._tells_results = tells_results
 
-    def lines(self, record: m.Record) -> Iterator[Line]:
+    def lines(self, record: m.Record) -> Iterator[EventText]:
         """Yield the lines for a record."""
         progress, event = self.progress, record.event
         if type(event) is m.Reported and progress.facts.metric is None:
@@ -77,31 +77,31 @@ class Telling:
         progress.apply(record)
         if self._tells_results:
             for row, result in progress.results:
-                yield Line(record, "result", row.id, partial(reported, progress, row, result))
+                yield EventText(record, "result", row.id, partial(reported, progress, row, result))
         if record.choices or type(event) is not m.Reported:
             yield from self._others(record)
         progress.clear_news()
 
-    def _others(self, record: m.Record) -> Iterator[Line]:
+    def _others(self, record: m.Record) -> Iterator[EventText]:
         progress, event = self.progress, record.event
         if isinstance(event, m.Started):
-            yield Line(record, "started", event.trial_id, partial(self._started, event))
+            yield EventText(record, "started", event.trial_id, partial(self._started, event))
         elif isinstance(event, m.Resumed):
-            yield Line(record, "resumed", None, lambda: "a new driver goes on with the experiment")
+            yield EventText(record, "resumed", None, lambda: "a new driver goes on with the experiment")
         elif isinstance(event, m.Interrupted):
-            yield Line(record, "interrupted", None, lambda: "interrupted: trials save and end")
+            yield EventText(record, "interrupted", None, lambda: "interrupted: trials save and end")
         elif isinstance(event, m.Requested) and (event.who or event.what not in _OFTEN):
-            yield Line(record, "asked", event.trial_id or None, partial(_asked, event))
+            yield EventText(record, "asked", event.trial_id or None, partial(_asked, event))
         for choice in record.choices:
             if isinstance(choice, m.Ruled) and choice.what in _RULED:
-                yield Line(record, "ruled", choice.trial_id, partial(_ruled, choice))
+                yield EventText(record, "ruled", choice.trial_id, partial(_ruled, choice))
             elif isinstance(choice, m.Moved) and choice.status == "PENDING" and choice.error:
-                yield Line(record, "failed", choice.trial_id, partial(_failed, choice))
+                yield EventText(record, "failed", choice.trial_id, partial(_failed, choice))
         for ending in progress.endings:
             text = ended(progress, ending, progress.n_ended)
-            yield Line(record, "ended", ending.row.id, partial(str, text))
+            yield EventText(record, "ended", ending.row.id, partial(str, text))
         for note in progress.notes:
-            yield Line(record, "note", None, partial("note: {}".format, clean(note)))
+            yield EventText(record, "note", None, partial("note: {}".format, clean(note)))
 
     def _started(self, event: m.Started) -> str:
         shown = parameters(self.progress, self.progress.table.rows[event.trial_id].config)

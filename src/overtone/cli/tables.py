@@ -32,7 +32,7 @@ STYLES = {
 """The colour of each state and status."""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column of a table.
 
     Attributes:
@@ -53,7 +53,7 @@ def terminal_columns() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+def show_table(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> None:
     """Print the table. Cells are cleaned here."""
     cells = [[clean(cell) for cell in row] for row in rows]
     room = terminal_columns()
@@ -69,7 +69,7 @@ def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None
 
 
 def fitted(
-    columns: Sequence[Column], cells: Sequence[Sequence[str]], room: int | None
+    columns: Sequence[TableColumn], cells: Sequence[Sequence[str]], room: int | None
 ) -> tuple[list[int], dict[int, int]]:
     """Return the indices of the shown columns, and their widths.
 
@@ -96,7 +96,9 @@ def fitted(
     return shown, widths
 
 
-def _draw(columns: Sequence[Column], widths: Sequence[int], heads: list[str], lines: list[list[str]]) -> None:
+def _draw(
+    columns: Sequence[TableColumn], widths: Sequence[int], heads: list[str], lines: list[list[str]]
+) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

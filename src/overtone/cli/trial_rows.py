@@ -12,7 +12,7 @@ from overtone.observers.display.plain_text import clean, cut, duration, number, 
 
 if TYPE_CHECKING:
     from overtone.analysis import RecordedTrial
-    from overtone.cli.tables import Column
+    from overtone.cli.tables import TableColumn
     from overtone.core.types import Why
 
 _MAX_VALUE = 24
@@ -83,21 +83,21 @@ def parameter_names(trials: Sequence[RecordedTrial]) -> list[str]:
     return varying(trial.config for trial in trials)[:_MOST_PARAMETERS]
 
 
-def table_columns(parameters: Sequence[str], by: RanksBy) -> list[Column]:
+def table_columns(parameters: Sequence[str], by: RanksBy) -> list[TableColumn]:
     """Return the columns of a table of trials; `table_row` fills them."""
-    from overtone.cli.tables import Column
+    from overtone.cli.tables import TableColumn
 
     metric = clean(by.metric or "result")
 
     return [
-        Column("trial"),
-        Column("status"),
-        *(Column(clean(name.rsplit("/", 1)[-1]), right=True, keep=5, least=9) for name in parameters),
-        Column(metric if by.scope == "last" else f"{metric} ({by.scope})", right=True, keep=8, least=10),
-        Column("iter", right=True, keep=6),
-        Column(f"best {metric} (iter)", right=True, keep=3, least=12),
-        Column("time", right=True, keep=2),
-        Column("why", keep=4, least=16),
+        TableColumn("trial"),
+        TableColumn("status"),
+        *(TableColumn(clean(name.rsplit("/", 1)[-1]), right=True, keep=5, least=9) for name in parameters),
+        TableColumn(metric if by.scope == "last" else f"{metric} ({by.scope})", right=True, keep=8, least=10),
+        TableColumn("iter", right=True, keep=6),
+        TableColumn(f"best {metric} (iter)", right=True, keep=3, least=12),
+        TableColumn("time", right=True, keep=2),
+        TableColumn("why", keep=4, least=16),
     ]
 
 

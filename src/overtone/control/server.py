@@ -42,7 +42,7 @@ FAREWELL_S = 1.0
 
 _UNSENT_BYTES = 1 << 18
 
-_open: WeakSet[Server] = WeakSet()
+_open: WeakSet[ControlServer] = WeakSet()
 _is_registered = False
 
 
@@ -66,7 +66,7 @@ class _Connection:
         return reads | (selectors.EVENT_WRITE if self.unsent else 0)
 
 
-class Server:
+class ControlServer:
     """The way in to a running experiment.
 
     Args:

@@ -20,7 +20,7 @@ from overtone.core.gpu_memory import GpuMemory
 from overtone.core.limits import Limits
 from overtone.core.outcome import Outcome
 from overtone.core.protocols import Stopper, TrialScheduler
-from overtone.core.recorded_choices import Past
+from overtone.core.recorded_choices import RecordedChoices
 from overtone.core.retention import Retention
 from overtone.core.roster import Live, Roster, id_prefix
 from overtone.core.rulings import Rulings
@@ -91,7 +91,7 @@ class Controller:
         self._steering = Steering(self._roster, self._endings, self._supply, self.bounds, self._additions)
         self.answered = self._steering.answered
         self._rulings = Rulings(self._roster, scheduler, stoppers, goal, observes, checkpoint_worth)
-        self._has_wake, self._nothing, self._time = False, Past(()), 0.0
+        self._has_wake, self._nothing, self._time = False, RecordedChoices(()), 0.0
         ledger = self._ledger
         self.view = View(
             self.trials, goal, seed, self._queue, lambda: (ledger.free(), ledger.total()), earlier
@@ -167,7 +167,7 @@ class Controller:
         Returns:
             The outcome, and the differences as pairs (choice of today's code, recorded choice).
         """
-        past = self._roster.past = Past(record.choices) if record.choices else self._nothing
+        past = self._roster.past = RecordedChoices(record.choices) if record.choices else self._nothing
         try:
             if not record.choices:
                 return self.handle(record.event), past.take_differs()

@@ -9,7 +9,7 @@ from overtone.core.types import Config
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LineageStep:
     """A change of a trial's config.
 
     Attributes:
@@ -38,12 +38,12 @@ class Lineage:
         self._tags: dict[str, str] = {}
         self._configs: dict[str, Config] = {}
         self._firsts: dict[str, Config] = {}
-        self._steps: dict[str, tuple[Step, ...]] = {}
-        self._due: dict[str, tuple[Ruled, str, Config, tuple[Step, ...]]] = {}
+        self._steps: dict[str, tuple[LineageStep, ...]] = {}
+        self._due: dict[str, tuple[Ruled, str, Config, tuple[LineageStep, ...]]] = {}
 
-    def apply(self, record: Record) -> list[tuple[str, Step]]:
+    def apply(self, record: Record) -> list[tuple[str, LineageStep]]:
         """Apply a record; return the config changes that took effect with it, by trial id."""
-        found: list[tuple[str, Step]] = []
+        found: list[tuple[str, LineageStep]] = []
         for choice in record.choices:
             if isinstance(choice, Added):
                 self._add(choice)
@@ -64,7 +64,7 @@ class Lineage:
                     del self._due[choice.trial_id]  # It failed or was stopped first.
         return found
 
-    def steps(self, trial_id: str) -> tuple[Step, ...]:
+    def steps(self, trial_id: str) -> tuple[LineageStep, ...]:
         """Return the config changes that led to the trial's current config, oldest first."""
         return self._steps[trial_id]
 
@@ -83,9 +83,11 @@ class Lineage:
             known = (self._configs[added.source], self._steps[added.source])
             self._due[added.trial_id] = (ruled, added.source, *known)
 
-    def _take(self, ruled: Ruled, source: str, before: Config, steps: tuple[Step, ...], t: float) -> Step:
+    def _take(
+        self, ruled: Ruled, source: str, before: Config, steps: tuple[LineageStep, ...], t: float
+    ) -> LineageStep:
         after = ruled.config or {}
-        step = Step(self._tags[ruled.trial_id], self._tags[source], ruled.t, t, before, after, source)
+        step = LineageStep(self._tags[ruled.trial_id], self._tags[source], ruled.t, t, before, after, source)
         self._configs[ruled.trial_id] = after
         self._steps[ruled.trial_id] = (*steps, step)
         return step

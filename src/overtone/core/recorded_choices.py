@@ -23,7 +23,7 @@ _STARTS = ("STARTING", "RUNNING")
 _NO_WHY = Why("")
 
 
-class Past:
+class RecordedChoices:
     """The choices of one record, in the order in which they were made.
 
     Attributes:
@@ -134,7 +134,7 @@ class Past:
         return bool(self._started)
 
     def take_differs(self) -> list[tuple[str, str]]:
-        """Return and clear the differences: a `Past` without choices serves many events."""
+        """Return and clear the differences: a `RecordedChoices` without choices serves many events."""
         found, self.differs = self.differs, []
         return found
 

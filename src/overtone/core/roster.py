@@ -12,7 +12,7 @@ from overtone.core.ineffective_settings import HOW_TO_SAVE
 from overtone.core.ledger import Ledger
 from overtone.core.queue import Queue
 from overtone.core.randomness import key
-from overtone.core.recorded_choices import Past
+from overtone.core.recorded_choices import RecordedChoices
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.sizes import LONGEST_NAME
@@ -80,7 +80,7 @@ class Roster:
         self.parked: set[str] = set()
         self.choices: list[m.Choice] = []
         self.commands: list[m.Command] = []
-        self.past: Past | None = None
+        self.past: RecordedChoices | None = None
         self._prefix = prefix
         self._tells_pauses = tells_pauses
         self._retention = retention

@@ -21,7 +21,7 @@ from overtone.core.decision import (
 from overtone.core.goal import Goal
 from overtone.core.ineffective_settings import Awaited, AwaitedCheckpoint
 from overtone.core.protocols import Stopper, TrialScheduler, overrides
-from overtone.core.recorded_choices import Past
+from overtone.core.recorded_choices import RecordedChoices
 from overtone.core.roster import Live, Roster
 from overtone.core.scheduler_view import View
 from overtone.core.trial import HALTING, Status, Trial
@@ -49,7 +49,7 @@ class Rulings:
         observes: bool,
         worth: Callable[[Result], float] | None,
     ) -> None:
-        self._nothing = Past(())
+        self._nothing = RecordedChoices(())
         self._roster = roster
         self._scheduler = scheduler
         self._stoppers = tuple(stoppers)

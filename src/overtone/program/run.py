@@ -19,7 +19,7 @@ from overtone.program.event_files import EventFolder
 from overtone.program.offline_runs import OfflineRuns
 from overtone.program.reports import Reports
 from overtone.program.text_metrics import Gathered, TextMetrics
-from overtone.worker.output import Lines
+from overtone.worker.output import OutputLines
 from overtone.worker.session.parent_trial import SOCKET
 
 POLL_S = 0.2
@@ -269,7 +269,7 @@ class _Pipe:
 
     def __init__(self, running: _Running, stream: str, pipe: IO[bytes]) -> None:
         self._running, self._stream, self.file = running, stream, pipe
-        self._lines = Lines()
+        self._lines = OutputLines()
 
     def __call__(self) -> bool:
         """Read what is there; return whether there was anything."""

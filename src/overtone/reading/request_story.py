@@ -11,10 +11,10 @@ from overtone.journal.codec import Codec
 from overtone.journal.lines import header as header_in
 from overtone.reading.journal_reader import JournalReader
 from overtone.reading.request_text import asked, interruption
-from overtone.reading.trial_story import Step
+from overtone.reading.trial_story import StoryStep
 
 
-def requests(journal: Path, codec: Codec | None = None) -> Iterator[tuple[str, Step]]:
+def requests(journal: Path, codec: Codec | None = None) -> Iterator[tuple[str, StoryStep]]:
     """Yield each request with the id of its trial, and each interruption and resume; "" for the experiment.
 
     Other records are not decoded.
@@ -32,7 +32,7 @@ def requests(journal: Path, codec: Codec | None = None) -> Iterator[tuple[str, S
             yield found
 
 
-def request_step(record: m.Record, header: Mapping[str, Any]) -> tuple[str, Step] | None:
+def request_step(record: m.Record, header: Mapping[str, Any]) -> tuple[str, StoryStep] | None:
     """Return the request, interruption or resume in a record with its trial's id; None for other records.
 
     Args:
@@ -49,7 +49,7 @@ def request_step(record: m.Record, header: Mapping[str, Any]) -> tuple[str, Step
         text = "the experiment was resumed by a new driver"
     else:
         return None
-    return trial_id, Step(record.n, event.time, "asked", text)
+    return trial_id, StoryStep(record.n, event.time, "asked", text)
 
 
 _SHOWN = tuple(f'"e":"{name}"'.encode() for name in ("requested", "interrupted", "resumed"))

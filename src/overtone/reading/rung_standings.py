@@ -19,7 +19,7 @@ _ITERATIONS = "training_iteration"
 _Group = tuple[float, int | None]  # a rung, and the bracket of the trials that are compared there
 
 
-class Place(NamedTuple):
+class RungPlace(NamedTuple):
     """A trial's first result at a rung or beyond it.
 
     Attributes:
@@ -130,7 +130,7 @@ class Standings:
             n_passed += 1
         self._n_passed[event.trial_id] = n_passed
 
-    def at(self, rung: float, n: int, bracket: int | None = None) -> list[Place]:
+    def at(self, rung: float, n: int, bracket: int | None = None) -> list[RungPlace]:
         """Return the places at a rung up to record `n`, best first; empty where they are in doubt.
 
         Args:
@@ -145,7 +145,7 @@ class Standings:
         """Return the number of a trial's bracket; None if no ruling names it."""
         return self._bracket.get(trial_id)
 
-    def passed(self, trial_id: str) -> list[tuple[float, Place]]:
+    def passed(self, trial_id: str) -> list[tuple[float, RungPlace]]:
         """Return the rungs of its bracket that a trial came to, each with its place there."""
         rungs, bracket = self._rungs[: self._n_passed.get(trial_id, 0)], self.bracket(trial_id)
         certain = self._judged - self._doubtful
@@ -153,7 +153,7 @@ class Standings:
         found = ((rung, self._places[rung, bracket].of(trial_id)) for rung in sure)
         return [(rung, place) for rung, place in found if place is not None]
 
-    def rank(self, there: Sequence[Place], trial_id: str) -> int:
+    def rank(self, there: Sequence[RungPlace], trial_id: str) -> int:
         """Return a trial's rank among places, 1 the best; equals share it."""
         own = next(self._score(one.value) for one in there if one.trial_id == trial_id)
         return 1 + sum(self._score(one.value) > own for one in there)
@@ -183,20 +183,20 @@ class _Places:
     def __len__(self) -> int:
         return len(self._ids)
 
-    def up_to(self, n: int) -> Iterator[Place]:
+    def up_to(self, n: int) -> Iterator[RungPlace]:
         """Yield the places up to record `n`."""
         return map(self._place, range(bisect_right(self._n, n)))
 
-    def of(self, trial_id: str) -> Place | None:
+    def of(self, trial_id: str) -> RungPlace | None:
         """Return a trial's place; None if its bracket was not yet known when it came."""
         try:
             return self._place(self._ids.index(trial_id))
         except ValueError:
             return None
 
-    def _place(self, i: int) -> Place:
+    def _place(self, i: int) -> RungPlace:
         value = None if i in self._unknown else self._values[i]
-        return Place(self._n[i], self._times[i], self._ids[i], self._t[i], value)
+        return RungPlace(self._n[i], self._times[i], self._ids[i], self._t[i], value)
 
 
 class StandingsOnDemand:

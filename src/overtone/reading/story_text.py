@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.quantity_text import number
-from overtone.reading.rung_standings import Place
-from overtone.reading.trial_story import Step, Story
+from overtone.reading.rung_standings import RungPlace
+from overtone.reading.trial_story import Story, StoryStep
 
 _NEIGHBOURS = 3  # competitors that are named on each side
 _DECIDED = {"stop": "stopped", "pause": "paused", "restart": "restarted", "save": "told to save"}
 
 
-def sentence(step: Step, metric: str | None) -> str:
+def sentence(step: StoryStep, metric: str | None) -> str:
     """Return the decision of a step as text: "stopped by asha at rung 4: loss=3.7 is 3rd of 4"."""
     why = step.why
     at = f" at rung {number(why.rung)}" if why is not None and why.rung is not None else ""
@@ -97,7 +97,7 @@ def clock_of(header: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else "training_iteration"
 
 
-def competition(step: Step, trial_id: str) -> list[str]:
+def competition(step: StoryStep, trial_id: str) -> list[str]:
     """Return lines with the trial's neighbours at the rung: a few better and a few worse trials."""
     why = step.why
     if step.kind != "ruled":
@@ -116,7 +116,7 @@ def competition(step: Step, trial_id: str) -> list[str]:
     return lines
 
 
-def _named(places: Sequence[Place], total: int) -> str:
+def _named(places: Sequence[RungPlace], total: int) -> str:
     words = [f"{one.trial_id} {'no number' if one.value is None else number(one.value)}" for one in places]
     more = total - len(places)
     return ", ".join(words) + (f" and {more} more" if more else "")

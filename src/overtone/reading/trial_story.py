@@ -12,11 +12,11 @@ from overtone.core.trial import OF_DEMANDS
 from overtone.core.types import Why
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.request_text import asked, interruption, is_study, noted
-from overtone.reading.rung_standings import Place, Standings
+from overtone.reading.rung_standings import RungPlace, Standings
 
 
 @dataclass(slots=True)
-class Step:
+class StoryStep:
     """One step in a trial's history.
 
     Attributes:
@@ -46,7 +46,7 @@ class Step:
     cutoff: float | None = None
     rank: int | None = None
     of: int | None = None
-    competitors: list[Place] = field(default_factory=list)
+    competitors: list[RungPlace] = field(default_factory=list)
     source: str | None = None
 
 
@@ -77,7 +77,7 @@ class Story:
         clock: str,
         standings: Standings | None = None,
     ) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[StoryStep] = []
         self.is_ruled = False
         self.held_by = ""
         self._id, self._header = trial_id, index.header
@@ -95,7 +95,7 @@ class Story:
     # --- what each record tells ----------------------------------------------------------
 
     def _add(self, record: m.Record, kind: str, text: str, **more: Any) -> None:
-        self.steps.append(Step(record.n, record.event.time, kind, text, **more))
+        self.steps.append(StoryStep(record.n, record.event.time, kind, text, **more))
 
     def _take(self, record: m.Record) -> None:
         event = record.event
@@ -213,7 +213,7 @@ class Story:
                 continue
             there = standings.at(rung, place.n, bracket)
             self.steps.append(
-                Step(
+                StoryStep(
                     place.n, place.time, "passed", "", place.t, value=place.value, competitors=there,
                     why=Why("", rung=rung, bracket=bracket), rank=standings.rank(there, self._id),
                     of=len(there),

@@ -15,7 +15,7 @@ from overtone.research.choices import Choices, check, named
 from overtone.research.problem import Problem
 from overtone.research.progress import Progress
 from overtone.research.search import COLUMNS, Case, Row, Setup, rows_of
-from overtone.research.worker_pool import Crew
+from overtone.research.worker_pool import WorkerPool
 
 
 def compare(
@@ -124,7 +124,7 @@ def _carried_out(
     if processes == 0:
         yield from ((n, rows_of(setup, case)) for n, case in enumerate(cases))
         return
-    with closing(Crew(setup, cases, processes or _cpus())) as crew:
+    with closing(WorkerPool(setup, cases, processes or _cpus())) as crew:
         yield from crew.results()
 
 

@@ -24,7 +24,7 @@ BOOT = (
 )
 
 
-class Crew:
+class WorkerPool:
     """Carries out searches in processes; closing it ends them all.
 
     Args:

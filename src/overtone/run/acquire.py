@@ -7,9 +7,9 @@ The order is the same for every driver:
 3. the journal at the URL is brought into the folder;
 4. the contents of the folder now decide whether an experiment is resumed.
 
-From then on only this driver creates, moves and deletes files in the folder, and writes the journal,
-until `Place.give_back`. `make_room` moves an earlier experiment aside, once nothing else can fail. A folder
-that holds a lock file alone, or a journal without a whole first line, is not an experiment.
+From then on only this driver creates, moves and deletes files in the folder, and writes the journal, until
+`ResultsPlace.give_back`. `make_room` moves an earlier experiment aside, once nothing else can fail. A
+folder that holds a lock file alone, or a journal without a whole first line, is not an experiment.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from overtone.errors import OvertoneError, StorageError
 from overtone.journal.lock import LockHeldError, WriterLock
 from overtone.run.resume.target import Wish, find, is_begun, is_finished
 from overtone.run.storage.location import bring, root_of
-from overtone.run.storage.results_place import AT_START_S, PATIENCE_S, Place, patiently
+from overtone.run.storage.results_place import AT_START_S, PATIENCE_S, ResultsPlace, patiently
 from overtone.standard_streams import say
 from overtone.store.cache import forget_origin, local_folder, note_origin, origin
 from overtone.store.files import RemoteFiles, is_url, joined, protocol_of
@@ -47,7 +47,7 @@ def acquire(
     nth: int = 0,
     isolates: bool = False,
     patience_s: float = PATIENCE_S,
-) -> Place:
+) -> ResultsPlace:
     """Take the folder of a new or resumed experiment; `goes_on` says which.
 
     Args:
@@ -96,7 +96,7 @@ def acquire(
         place.give_back()  # The experiment is gone or finished: look again.
 
 
-def make_room(place: Place, storage: str | Path | None, now: datetime) -> None:
+def make_room(place: ResultsPlace, storage: str | Path | None, now: datetime) -> None:
     """Move an earlier experiment in a new experiment's folder aside; `place.moved` says where.
 
     Raises:
@@ -128,7 +128,7 @@ def make_room(place: Place, storage: str | Path | None, now: datetime) -> None:
 
 def _taken(
     folder: Path, url: str | None, patience_s: float, isolates: bool = False, is_new: bool = False
-) -> Place:
+) -> ResultsPlace:
     """Take the lease and the lock of a folder, and return its place.
 
     Args:
@@ -140,7 +140,7 @@ def _taken(
     """
     while True:
         at = url or origin(folder)
-        place = Place(folder, "", at, patience_s)
+        place = ResultsPlace(folder, "", at, patience_s)
         try:
             if at is not None:
                 _check_reach(at, isolates)
@@ -183,7 +183,7 @@ def _make(folder: Path, made: list[Path]) -> None:
                 continue
 
 
-def _bring_journal(place: Place) -> None:
+def _bring_journal(place: ResultsPlace) -> None:
     """Update the folder's journal with the journal at the URL."""
     if place.url is None or place.lock is None or local_folder(place.url) != place.folder:
         return
@@ -198,7 +198,7 @@ def _bring_journal(place: Place) -> None:
         raise
 
 
-def _unnamed(root: Path, url: str | None, stem: str, patience_s: float) -> Place:
+def _unnamed(root: Path, url: str | None, stem: str, patience_s: float) -> ResultsPlace:
     """Return a place that no other experiment has used: `stem`, or with _2, _3, ..."""
     for n in count(1):
         name = stem if n == 1 else f"{stem}_{n}"

@@ -19,7 +19,7 @@ from overtone.observers.table_keeper import TableKeeper
 from overtone.reading.trial_names import find_trial
 from overtone.run.algorithms import host_for
 from overtone.run.dashboard_process import DashboardProcess
-from overtone.run.failed_trials import Tally, Watch
+from overtone.run.failed_trials import EndCounts, FailedTrials
 from overtone.run.header.code_facts import CodeFacts
 from overtone.run.header.journal_setup import open_journal
 from overtone.run.jobs import job_for
@@ -54,7 +54,7 @@ class Drive:
     """
 
     def __init__(self, parts: Parts) -> None:
-        self.tally = Tally()
+        self.tally = EndCounts()
         self.news = threading.Condition()
         self.inbox = Inbox(parts.controller, _refused(parts.plan.engine.capabilities))
         self._parts = parts
@@ -94,7 +94,7 @@ class Drive:
             journal = past.journal if past is not None else open_journal(parts, code.data())
             with closing(journal), self._settled(journal) as where:
                 followers = followers_for(parts, keeper.table, self._save)
-                watch = Watch(self.tally, self.news, self._on_failed)
+                watch = FailedTrials(self.tally, self.news, self._on_failed)
                 remembering = [keeper, watch, *followers, console]
                 outstanding, late = Outstanding(), LateSaves()
                 answers: Answers = {}
@@ -155,10 +155,10 @@ class Drive:
 
     def _open_way_in(self) -> Callable[[], None]:
         """Take requests from other processes, and return the function that ends that."""
-        from overtone.control.server import Server
+        from overtone.control.server import ControlServer
 
         try:
-            return Server(self._parts.folder, self.inbox, {"stack": self.stacks}).close
+            return ControlServer(self._parts.folder, self.inbox, {"stack": self.stacks}).close
         except OSError as error:
             say(f"{self._parts.folder} takes no requests from other processes: {error.strerror or error}")
             return self.inbox.close

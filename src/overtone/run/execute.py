@@ -15,7 +15,7 @@ from overtone.errors import StorageError
 from overtone.experiment import Experiment
 from overtone.run.assemble import assemble
 from overtone.run.drive import Drive
-from overtone.run.failed_trials import Tally, failed
+from overtone.run.failed_trials import EndCounts, failed
 from overtone.run.header.journal_setup import codec_for
 from overtone.run.interrupts import interruptible
 from overtone.run.plan import plan
@@ -116,7 +116,7 @@ class Run(Verbs):
         return self._drive.folder
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> EndCounts:
         """Counts of the ended trials."""
         return self._drive.tally
 

@@ -21,7 +21,7 @@ _AGAIN = Status.PENDING.value  # The status after an end, if any follows.
 _ERROR = Status.ERROR.value
 
 
-class Tally:
+class EndCounts:
     """Counts of ended trials, and the tracebacks of failed ones.
 
     Attributes:
@@ -34,7 +34,7 @@ class Tally:
         self.n_ended = 0
 
 
-class Watch(Observer):
+class FailedTrials(Observer):
     """Counts ended trials, keeps the tracebacks of failed ones, and prints warnings.
 
     Args:
@@ -45,11 +45,11 @@ class Watch(Observer):
 
     follows_results = False
 
-    def __init__(self, tally: Tally, news: Condition, on_failed: Callable[[], None]) -> None:
+    def __init__(self, tally: EndCounts, news: Condition, on_failed: Callable[[], None]) -> None:
         self._tally, self._news, self._on_failed = tally, news, on_failed
         self._n_told = tally.n_ended
 
-    def memory(self) -> Tally:
+    def memory(self) -> EndCounts:
         """Return the tally of ended trials."""
         return self._tally
 

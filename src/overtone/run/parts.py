@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from overtone.core.limits import Limits
     from overtone.journal.writer import JournalWriter
     from overtone.run.plan import Plan
-    from overtone.run.storage.results_place import Place
+    from overtone.run.storage.results_place import ResultsPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Parts:
     """
 
     plan: Plan
-    place: Place
+    place: ResultsPlace
     nth: int
     seed: int
     limits: Limits

@@ -50,7 +50,7 @@ class InlineHost:
         """Do nothing."""
 
 
-class Inbox:
+class AnswerInbox:
     """Answers of another thread, until the loop takes them; `wake` is called at each answer."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -89,7 +89,7 @@ class ThreadHost:
         self._now = now
         self._known = {} if answers is None else answers
         self._questions: SimpleQueue[Question | None] = SimpleQueue()
-        self._inbox = Inbox(wake)
+        self._inbox = AnswerInbox(wake)
         self._thread = Thread(target=self._work, name="overtone searcher", daemon=True)
         self._thread.start()
 

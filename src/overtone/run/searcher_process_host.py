@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.messages import Suggest, Suggested
 from overtone.core.protocols import Searcher
 from overtone.errors import OvertoneError
-from overtone.run.searcher_host import Answers, Inbox, Question
+from overtone.run.searcher_host import AnswerInbox, Answers, Question
 from overtone.run.searcher_process import BOOT, bodies, framed
 from overtone.space import decode_config, encode_config
 from overtone.worker.process_tree import GROUP_OF_ITS_OWN
@@ -58,7 +58,7 @@ class ProcessHost:
         self._known = {} if answers is None else answers
         self._process: Popen[bytes] | None = None
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
-        self._inbox = Inbox(wake)
+        self._inbox = AnswerInbox(wake)
         self._is_closed = False
 
     def submit(self, question: Question) -> Suggested | None:

@@ -27,7 +27,7 @@ from overtone.run.header.journal_setup import codec_for
 from overtone.run.plan import plan
 from overtone.run.resume.recorded_experiment import recorded_fields
 from overtone.run.resume.replay import Divergence, Entry, replay_into
-from overtone.run.resume.same_experiment import Sources
+from overtone.run.resume.same_experiment import SpaceSources
 from overtone.run.searcher_host import tell
 from overtone.run.storage.initial_checkpoint import initial_in
 from overtone.run.warm_start import warm
@@ -167,7 +167,7 @@ def _fields(
         OvertoneError: One of them cannot be made from the journal.
     """
     parts = newest_parts(journal, header)
-    made, not_data = recorded_fields(header, parts, Sources(trainable), given)
+    made, not_data = recorded_fields(header, parts, SpaceSources(trainable), given)
     origin = origin_of(header)
     if origin:  # Also after a resume, whose searcher did not make the suggestions before it.
         found.notes.append(f"suggestions were not made again: those up to its import came from {origin}")

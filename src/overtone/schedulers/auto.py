@@ -12,7 +12,7 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.base import TrialScheduler
-from overtone.schedulers.early_ranks import CAUTION, RECENT, EarlyRanks, Run
+from overtone.schedulers.early_ranks import CAUTION, RECENT, EarlyRanks, TrialRun
 
 LEAST_WHOLE = 0.05
 """The least share of time that goes to whole runs."""
@@ -94,9 +94,9 @@ class AutoScheduler(TrialScheduler):
     def on_start(self, view: View) -> None:
         self._view = view
         self._unit = 0.0  # The first reported t.
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, TrialRun] = {}
         self._ranks = EarlyRanks(self._caution)
-        self._exempt: deque[Run] = deque(maxlen=RECENT)  # The newest exempt trials that ended.
+        self._exempt: deque[TrialRun] = deque(maxlen=RECENT)  # The newest exempt trials that ended.
         self._n_exempt = self._n_judged = self._n_tested = 0
         self._judged_t = 0.0  # Total length of trials that were not exempt, in units.
         self._grace: float = 0  # The first rung at which trials are stopped.
@@ -109,7 +109,7 @@ class AutoScheduler(TrialScheduler):
         self._era_finals: list[float] = []
 
     def on_trial_add(self, trial: Trial) -> None:
-        self._runs.setdefault(trial.id, Run())
+        self._runs.setdefault(trial.id, TrialRun())
 
     def next_decision(self, trial: Trial) -> float:
         run = self._runs[trial.id]
@@ -177,7 +177,7 @@ class AutoScheduler(TrialScheduler):
         mean = self._judged_t / self._n_judged
         return share * mean / (max(mean, self._ranks.likely_length) * (1 - share) + share * mean)
 
-    def _enter(self, trial: Trial, run: Run, best: float) -> None:
+    def _enter(self, trial: Trial, run: TrialRun, best: float) -> None:
         """Record the rungs that a trial reached."""
         if not run.is_drawn:
             chance = self._chance()

@@ -45,7 +45,7 @@ _MEAN_OF_BEST = NORMAL.pdf(NORMAL.inv_cdf(1 - BEST)) / BEST
 
 
 @dataclass(slots=True)
-class Run:
+class TrialRun:
     """A trial: `t` in units, best scores until each rung, `weight` 1 over its chance to be run whole."""
 
     path: list[float] = field(default_factory=list)
@@ -80,11 +80,11 @@ class EarlyRanks:
         self._caution = caution
         self._gone: list[int] = []  # Number of trials stopped below each rung; they count as worse.
         self._came: list[deque[tuple[list[float], float]]] = []  # Paths and weights of newcomers.
-        self._ended: deque[Run] = deque(maxlen=RECENT)
+        self._ended: deque[TrialRun] = deque(maxlen=RECENT)
         self._bars: dict[int, tuple[int, int, float, float]] = {}
         self._steps: dict[int, tuple[int, float, float]] = {}
 
-    def enter(self, run: Run, best: float) -> None:
+    def enter(self, run: TrialRun, best: float) -> None:
         """Record the rungs that a trial reached, with its best score so far."""
         self.furthest = max(self.furthest, run.t)
         while 2 ** len(run.path) <= run.t:
@@ -97,13 +97,13 @@ class EarlyRanks:
             run.path.append(best)
             self._came[k].append((run.path.copy(), run.weight))
 
-    def stop(self, run: Run) -> None:
+    def stop(self, run: TrialRun) -> None:
         """Count a trial that is stopped as worse than those that reach later rungs."""
         self.n_stopped += 1
         for k in range(len(run.path), len(self._gone)):
             self._gone[k] += 1
 
-    def end(self, run: Run) -> None:
+    def end(self, run: TrialRun) -> None:
         """Record a trial that ran to its end."""
         self.n_ended += 1
         self._ended.append(run)

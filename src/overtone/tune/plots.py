@@ -44,17 +44,7 @@ def plot_optimization_history(
     Args:
         error_bar: Whether to show mean and standard deviation of several experiments instead.
     """
-    return drawn_plot(
-        "optimization_history",
-        experiments,
-        backend,
-        metric=metric,
-        mode=mode,
-        target=target,
-        target_name=target_name,
-        scope=scope,
-        error_bar=error_bar,
-    )
+    return drawn_plot("optimization_history", **locals())
 
 
 def plot_intermediate_values(
@@ -67,7 +57,7 @@ def plot_intermediate_values(
     Args:
         max_curves: The maximum number of trials.
     """
-    return drawn_plot("intermediate_values", experiment, backend, metric=metric, max_curves=max_curves)
+    return drawn_plot("intermediate_values", **locals())
 
 
 def plot_learning_curves(
@@ -85,7 +75,7 @@ def plot_learning_curves(
     Args:
         max_curves: The maximum number of trials.
     """
-    return drawn_plot("learning_curves", experiment, backend, metric=metric, mode=mode, max_curves=max_curves)
+    return drawn_plot("learning_curves", **locals())
 
 
 def plot_slice(
@@ -103,17 +93,7 @@ def plot_slice(
 
     See `tune.plots` for the arguments.
     """
-    return drawn_plot(
-        "slice",
-        experiment,
-        backend,
-        metric=metric,
-        mode=mode,
-        params=params,
-        target=target,
-        target_name=target_name,
-        scope=scope,
-    )
+    return drawn_plot("slice", **locals())
 
 
 def plot_contour(
@@ -131,17 +111,7 @@ def plot_contour(
 
     See `tune.plots` for the arguments.
     """
-    return drawn_plot(
-        "contour",
-        experiment,
-        backend,
-        metric=metric,
-        mode=mode,
-        params=params,
-        target=target,
-        target_name=target_name,
-        scope=scope,
-    )
+    return drawn_plot("contour", **locals())
 
 
 def plot_rank(
@@ -159,17 +129,7 @@ def plot_rank(
 
     See `tune.plots` for the arguments.
     """
-    return drawn_plot(
-        "rank",
-        experiment,
-        backend,
-        metric=metric,
-        mode=mode,
-        params=params,
-        target=target,
-        target_name=target_name,
-        scope=scope,
-    )
+    return drawn_plot("rank", **locals())
 
 
 def plot_parallel_coordinate(
@@ -187,17 +147,7 @@ def plot_parallel_coordinate(
 
     See `tune.plots` for the arguments.
     """
-    return drawn_plot(
-        "parallel_coordinate",
-        experiment,
-        backend,
-        metric=metric,
-        mode=mode,
-        params=params,
-        target=target,
-        target_name=target_name,
-        scope=scope,
-    )
+    return drawn_plot("parallel_coordinate", **locals())
 
 
 def plot_param_importances(
@@ -221,19 +171,7 @@ def plot_param_importances(
         n_bootstrap: The number of bootstrap samples; 0 for none.
         quantile: The share of the trials that are the best ones, above 0 and below 1.
     """
-    return drawn_plot(
-        "param_importances",
-        experiment,
-        backend,
-        metric=metric,
-        mode=mode,
-        params=params,
-        target=target,
-        target_name=target_name,
-        scope=scope,
-        n_bootstrap=n_bootstrap,
-        quantile=quantile,
-    )
+    return drawn_plot("param_importances", **locals())
 
 
 def plot_pareto_front(
@@ -250,7 +188,7 @@ def plot_pareto_front(
     Args:
         goals: (metric, mode) of each objective; by default the experiment's.
     """
-    return drawn_plot("pareto_front", experiment, backend, goals=goals, scope=scope)
+    return drawn_plot("pareto_front", **locals())
 
 
 def plot_hypervolume_history(
@@ -269,9 +207,7 @@ def plot_hypervolume_history(
         reference_point: A value of each objective that good trials are better than; by default the worst.
         goals: (metric, mode) of each objective; by default the experiment's.
     """
-    return drawn_plot(
-        "hypervolume_history", experiment, backend, reference_point=reference_point, goals=goals, scope=scope
-    )
+    return drawn_plot("hypervolume_history", **locals())
 
 
 def plot_edf(
@@ -288,16 +224,7 @@ def plot_edf(
 
     See `tune.plots` for the arguments.
     """
-    return drawn_plot(
-        "edf",
-        experiments,
-        backend,
-        metric=metric,
-        mode=mode,
-        target=target,
-        target_name=target_name,
-        scope=scope,
-    )
+    return drawn_plot("edf", **locals())
 
 
 def plot_timeline(experiment: Any, *, n_recent_trials: int | None = None, backend: str | None = None) -> Any:
@@ -308,7 +235,7 @@ def plot_timeline(experiment: Any, *, n_recent_trials: int | None = None, backen
     Args:
         n_recent_trials: Show this number of the newest trials alone.
     """
-    return drawn_plot("timeline", experiment, backend, n_recent_trials=n_recent_trials)
+    return drawn_plot("timeline", **locals())
 
 
 def plot_terminator_improvement(
@@ -331,17 +258,7 @@ def plot_terminator_improvement(
         error: The improvement that is not worth a trial.
         min_n_trials: Improvements of fewer trials are shown as uncertain.
     """
-    return drawn_plot(
-        "terminator_improvement",
-        experiment,
-        backend,
-        metric=metric,
-        mode=mode,
-        scope=scope,
-        evaluator=evaluator,
-        error=error,
-        min_n_trials=min_n_trials,
-    )
+    return drawn_plot("terminator_improvement", **locals())
 
 
 def plot_rungs(
@@ -351,7 +268,7 @@ def plot_rungs(
 
     See `tune.plots` for the arguments.
     """
-    return drawn_plot("rungs", experiment, backend, metric=metric, mode=mode)
+    return drawn_plot("rungs", **locals())
 
 
 def plot_lineage(
@@ -361,7 +278,7 @@ def plot_lineage(
 
     See `tune.plots` for the arguments.
     """
-    return drawn_plot("lineage", experiment, backend, metric=metric, mode=mode)
+    return drawn_plot("lineage", **locals())
 
 
 def plot_cost(
@@ -376,7 +293,7 @@ def plot_cost(
 
     See `tune.plots` for the arguments.
     """
-    return drawn_plot("cost", experiment, backend, metric=metric, mode=mode, scope=scope)
+    return drawn_plot("cost", **locals())
 
 
 def plot_compare(
@@ -391,4 +308,4 @@ def plot_compare(
 
     See `tune.plots` for the arguments.
     """
-    return drawn_plot("compare", experiments, backend, metric=metric, mode=mode, scope=scope)
+    return drawn_plot("compare", **locals())

@@ -41,47 +41,83 @@ def get_context() -> Session:
 
 
 def checkpoint_dir(step: int | None = None) -> AbstractContextManager[str]:
-    """Return a context with a new directory; the next `report` has its files as the checkpoint."""
+    """Return a context with a new directory; the next `report` has its files as the checkpoint.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().checkpoint_dir(step)
 
 
 def should_checkpoint() -> bool:
-    """Return whether to save now and call `record_checkpoint`."""
+    """Return whether to save now and call `record_checkpoint`.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().should_checkpoint()
 
 
 def record_checkpoint(path: str | os.PathLike[str]) -> None:
-    """Keep a copy of the file or directory `path` as the state after the last report."""
+    """Keep a copy of the file or directory `path` as the state after the last report.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     current().record_checkpoint(path)
 
 
 def get_trial_id() -> str:
-    """Return the trial's id, such as "358bb_00006"."""
+    """Return the trial's id, such as "358bb_00006".
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().get_trial_id()
 
 
 def get_trial_seed() -> int:
-    """Return the trial's seed, which is the same in each of its attempts and in `overtone rerun`."""
+    """Return the trial's seed, which is the same in each of its attempts and in `overtone rerun`.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().get_trial_seed()
 
 
 def get_trial_name() -> str:
-    """Return the trial's name, such as "train_358bb_00006"."""
+    """Return the trial's name, such as "train_358bb_00006".
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().get_trial_name()
 
 
 def get_trial_dir() -> str:
-    """Return the path of the trial's folder."""
+    """Return the path of the trial's folder.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().get_trial_dir()
 
 
 def get_experiment_name() -> str:
-    """Return the name of the experiment's folder."""
+    """Return the name of the experiment's folder.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().get_experiment_name()
 
 
 def get_trial_resources() -> PlacementGroupFactory:
-    """Return the resources assigned to the trial."""
+    """Return the resources assigned to the trial.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().get_trial_resources()
 
 
@@ -90,12 +126,19 @@ def make_checkpoint_dir(step: int | None = None) -> str:
 
     Args:
         step: Accepted and ignored: the checkpoint is named after its report.
+
+    Raises:
+        TrainableError: There is no trial here.
     """
     return current().make_checkpoint_dir()
 
 
 def save_checkpoint(path: str | os.PathLike[str]) -> None:
-    """Add the file or directory `path`, in one of `make_checkpoint_dir`, to the next `report`."""
+    """Add the file or directory `path`, in one of `make_checkpoint_dir`, to the next `report`.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     current().save_checkpoint(path)
 
 
@@ -104,22 +147,37 @@ def simulate_time(seconds: float) -> None:
 
     Computation takes no virtual time. An ordinary trainable declares its training time with
     this function.
+
+    Raises:
+        TrainableError: There is no trial here.
     """
     current().simulate_time(seconds)
 
 
 def get_world_size() -> int:
-    """Return the number of ranks of the trial."""
+    """Return the number of ranks of the trial.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().get_world_size()
 
 
 def get_world_rank() -> int:
-    """Return the rank of this process in the trial."""
+    """Return the rank of this process in the trial.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().get_world_rank()
 
 
 def get_local_rank() -> int:
-    """Return the rank of this process among the trial's processes on this machine."""
+    """Return the rank of this process among the trial's processes on this machine.
+
+    Raises:
+        TrainableError: There is no trial here.
+    """
     return current().get_local_rank()
 
 

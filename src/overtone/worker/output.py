@@ -90,7 +90,7 @@ def show_lines_at_once() -> None:
             setattr(sys, f"__{name}__", text)
 
 
-class Lines:
+class OutputLines:
     """Cuts a stream of bytes into whole lines.
 
     Text that a carriage return would overwrite on a terminal is dropped: only the last state of a

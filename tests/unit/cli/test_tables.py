@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from overtone.cli import tables
-from overtone.cli.tables import Column, fitted, folded, show_facts, show_table, styled
+from overtone.cli.tables import TableColumn, fitted, folded, show_facts, show_table, styled
 
-COLUMNS = [Column("name"), Column("note", keep=5, least=6), Column("n", right=True, keep=1)]
+COLUMNS = [TableColumn("name"), TableColumn("note", keep=5, least=6), TableColumn("n", right=True, keep=1)]
 CELLS = [["train", "a rather long note", "7"], ["other", "short", "12"]]
 
 

@@ -10,7 +10,7 @@ from overtone.core.goal import Goal
 from overtone.core.table import TrialTable
 from overtone.core.types import Why
 from overtone.observers.display.display_context import ConsoleFacts
-from overtone.observers.display.plain_display import Lines
+from overtone.observers.display.plain_display import PlainDisplay
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.recent_events import LINES_PER_SECOND
 from overtone.observers.display.safe_stream import Writer
@@ -28,7 +28,7 @@ class Run:
             "exp", "/results/exp", "local engine: 2 CPUs", lambda: self.now - 100, **known
         )
         self.progress = Progress(self.facts, TrialTable(), keeps_results=keeps_results)
-        self.lines = Lines(
+        self.lines = PlainDisplay(
             self.progress, Writer(self.out), lambda: self.now, tells_trials=tells_trials, err=Writer(self.err)
         )
         self.lines.open()

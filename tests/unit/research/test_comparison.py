@@ -124,7 +124,7 @@ def test_a_problem_is_a_problem():
 
 
 def test_what_breaks_a_thread_of_the_crew_is_raised(monkeypatch):
-    monkeypatch.setattr(worker_pool.Crew, "_started", lambda self: 1 / 0)
+    monkeypatch.setattr(worker_pool.WorkerPool, "_started", lambda self: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         compare("fifo", problems=[problem()], seeds=1, processes=1, progress=False)
 

@@ -14,7 +14,7 @@ from overtone.engines.inline import Inline
 from overtone.journal.lock import is_locked
 from overtone.journal.writer import JournalWriter
 from overtone.run import drive as driving
-from overtone.run.storage.results_place import Place
+from overtone.run.storage.results_place import ResultsPlace
 from overtone.store.folder_mark import LOCK
 
 
@@ -144,7 +144,7 @@ def test_a_mirror_that_does_not_open_leaves_nothing_open(tmp_path: Path, monkeyp
     closed: list[str] = []
     host_for, engine = driving.host_for, Engine()
     monkeypatch.setattr(driving, "host_for", noted)
-    monkeypatch.setattr(Place, "open_mirror", oops)
+    monkeypatch.setattr(ResultsPlace, "open_mirror", oops)
     with pytest.raises(Oops):
         run(tmp_path, callbacks=[Noting()], engine=engine)
     assert closed == ["host", "observer"]

@@ -9,7 +9,7 @@ from overtone.journal.header import new_header
 from overtone.journal.reader import read
 from overtone.journal.writer import JournalWriter
 from overtone.run.storage.folder_watch import FolderWatch
-from overtone.run.storage.results_place import Place
+from overtone.run.storage.results_place import ResultsPlace
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def run(tmp_path):
     folder, ends = tmp_path / "exp", []
     folder.mkdir()
     journal = JournalWriter(folder / "journal.jsonl", new_header(1, {}))
-    watch = FolderWatch(Place(folder), journal, lambda: ends.append(1))
+    watch = FolderWatch(ResultsPlace(folder), journal, lambda: ends.append(1))
     yield journal, watch, ends
     journal.close()
 

@@ -8,7 +8,7 @@ from overtone.errors import StorageError
 from overtone.run.acquire import acquire, make_room
 from overtone.run.resume.target import Wish
 from overtone.run.storage.location import bring, holds_experiment, locate, root_of
-from overtone.run.storage.results_place import Place
+from overtone.run.storage.results_place import ResultsPlace
 from overtone.store.cache import FETCHED, note_origin, origin
 from overtone.store.files import RemoteFiles
 from overtone.store.lease import Lease, LeaseHeldError
@@ -42,7 +42,7 @@ def written(place, text=b'{"n":1}\n'):
 
 
 def test_a_folder_of_this_machine_is_all_there_is(tmp_path):
-    with Place(tmp_path) as place:
+    with ResultsPlace(tmp_path) as place:
         place.open_mirror(lambda: 0, lambda: None)
         assert isinstance(place.store(), LocalStore)
         assert place.store().root == tmp_path
@@ -98,7 +98,7 @@ def test_what_could_not_be_mirrored_is_here_and_said(url, monkeypatch, capsys):
         place,
     ):
         place.open_mirror(written(place), lambda: None)
-    again = Place(place.folder, "", place.url, 300.0, lease)
+    again = ResultsPlace(place.folder, "", place.url, 300.0, lease)
     again.open_mirror(written(again), lambda: None)
     again.__exit__(KeyError, KeyError(), None)  # which goes on, with this said besides
     assert "access denied. Everything" in capsys.readouterr().err

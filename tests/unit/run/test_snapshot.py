@@ -9,7 +9,7 @@ from overtone import tune
 from overtone.core.protocols import Observer
 from overtone.engines.inline import Inline
 from overtone.errors import StorageError
-from overtone.run.resume.snapshot import NAME, Mark, Snapshots
+from overtone.run.resume.snapshot import NAME, JournalMark, Snapshots
 from overtone.tune.schedulers import ASHAScheduler
 
 
@@ -27,12 +27,12 @@ def run(folder: Path, max_t: int = 4, **more) -> tune.ExperimentAnalysis:
 
 
 @pytest.fixture
-def recalled(monkeypatch) -> list[Mark | None]:
+def recalled(monkeypatch) -> list[JournalMark | None]:
     """What each resume began with."""
-    found: list[Mark | None] = []
+    found: list[JournalMark | None] = []
     recall = Snapshots.recall
 
-    def noted(self: Snapshots) -> Mark | None:
+    def noted(self: Snapshots) -> JournalMark | None:
         found.append(recall(self))
         return found[-1]
 

@@ -11,13 +11,19 @@ import pytest
 
 from overtone.core.job import Job
 from overtone.worker.server import driver_environment
-from overtone.worker.server.driver_environment import Surroundings, explain, load_job, take_over, write_header
+from overtone.worker.server.driver_environment import (
+    DriverEnvironment,
+    explain,
+    load_job,
+    take_over,
+    write_header,
+)
 from overtone.worker.server.python_command import new_python
 
 
 def test_what_is_written_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["here"])
-    written = Surroundings(("train.py", "--fast"), (), ("0",), (), "/results", ("out", "err"), True)
+    written = DriverEnvironment(("train.py", "--fast"), (), ("0",), (), "/results", ("out", "err"), True)
     job = Job(dict, "dict", Path("/results"))
     with tempfile.TemporaryFile() as file:
         write_header(file, written)

@@ -13,7 +13,7 @@ from overtone.worker.limits import memory_guard, process_usage
 from overtone.worker.limits.memory_claims import FRESH_S, Neighbours
 from overtone.worker.limits.memory_guard import END_WITHIN_S, LOOK_AT_LEAST_EVERY_S, LOOK_EVERY_S, MemoryGuard
 from overtone.worker.limits.node_memory import NodeMemory
-from overtone.worker.limits.process_usage import Used
+from overtone.worker.limits.process_usage import ProcessUsage
 
 MB, GB = 10**6, 10**9
 TOTAL = 100 * GB
@@ -60,7 +60,7 @@ class Machine:
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Machine]:
     made = Machine(tmp_path / "yard")
     monkeypatch.setattr(
-        process_usage, "used", lambda pid: Used(0.0, made.own.get(pid, 0) + made.shared.get(pid, 0))
+        process_usage, "used", lambda pid: ProcessUsage(0.0, made.own.get(pid, 0) + made.shared.get(pid, 0))
     )
     monkeypatch.setattr(process_usage, "own_memory", made.own_memory)
     monkeypatch.setattr(process_usage, "Families", lambda: made)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overtone.worker import output
-from overtone.worker.output import MAX_LINE_BYTES, Lines
+from overtone.worker.output import MAX_LINE_BYTES, OutputLines
 
 
 def test_lines_are_cut_at_newlines_however_they_arrive() -> None:
-    lines = Lines()
+    lines = OutputLines()
     assert lines.feed(b"one\ntw") == ["one"]
     assert lines.feed(b"o\n\nthree") == ["two", ""]
     assert lines.end() == ["three"]
@@ -21,29 +21,29 @@ def test_lines_are_cut_at_newlines_however_they_arrive() -> None:
 
 @given(st.lists(st.binary(max_size=20)))
 def test_every_cut_gives_the_same_lines(chunks: list[bytes]) -> None:
-    whole = Lines()
+    whole = OutputLines()
     expected = whole.feed(b"".join(chunks)) + whole.end()
-    cut = Lines()
+    cut = OutputLines()
     got = [line for chunk in chunks for line in cut.feed(chunk)] + cut.end()
     assert got == expected
 
 
 def test_of_a_progress_bar_the_last_state_remains() -> None:
-    lines = Lines()
+    lines = OutputLines()
     assert lines.feed(b"10%\r20%\r") == []
     assert lines.feed(b"30%\r") == []
     assert lines.feed(b"done\nwindows\r\n") == ["done", "windows"]
 
 
 def test_a_line_without_an_end_is_shown_in_pieces() -> None:
-    lines = Lines()
+    lines = OutputLines()
     shown = [line for _ in range(5) for line in lines.feed(b"x" * MAX_LINE_BYTES)] + lines.end()
     assert "".join(shown) == "x" * 5 * MAX_LINE_BYTES
     assert max(map(len, shown)) <= 2 * MAX_LINE_BYTES
 
 
 def test_bytes_that_are_no_text_do_not_stop_it() -> None:
-    assert Lines().feed(b"\xff\xfe\n") == ["\ufffd\ufffd"]
+    assert OutputLines().feed(b"\xff\xfe\n") == ["\ufffd\ufffd"]
 
 
 def test_files_are_appended_to(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

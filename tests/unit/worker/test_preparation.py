@@ -10,7 +10,7 @@ from overtone.core.messages import Start
 from overtone.core.resources import Placement, Resources
 from overtone.worker import threads
 from overtone.worker.server import preparation
-from overtone.worker.server.driver_environment import Surroundings
+from overtone.worker.server.driver_environment import DriverEnvironment
 
 
 def start(amounts: Mapping[str, float], gpus: tuple[tuple[int, float], ...] = ()) -> Start:
@@ -26,7 +26,7 @@ def test_a_process_is_made_ready_for_its_trial(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "before")
     limited: list[tuple[int, tuple[str, ...]]] = []
     monkeypatch.setattr(threads, "limit", lambda count, names: limited.append((count, names)))
-    around = Surroundings((), (), ("4", "6"), ("OMP_NUM_THREADS",), "/results", None, True)
+    around = DriverEnvironment((), (), ("4", "6"), ("OMP_NUM_THREADS",), "/results", None, True)
     preparation.make_ready(start({"cpu": 2, "gpu": 1}, ((1, 1.0),)), around)
     assert os.environ["CUDA_VISIBLE_DEVICES"] == "6"
     assert limited == [(2, ("OMP_NUM_THREADS",))]
@@ -37,5 +37,5 @@ def test_a_process_sees_the_devices_that_its_start_names(monkeypatch: pytest.Mon
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "before")
     monkeypatch.setattr(threads, "limit", lambda count, names: None)
     given = replace(start({"cpu": 1}), devices=(("HIP_VISIBLE_DEVICES", "3"),))
-    preparation.make_ready(given, Surroundings((), (), (), (), "/results", None, True))
+    preparation.make_ready(given, DriverEnvironment((), (), (), (), "/results", None, True))
     assert (os.environ["HIP_VISIBLE_DEVICES"], os.environ["CUDA_VISIBLE_DEVICES"]) == ("3", "before")

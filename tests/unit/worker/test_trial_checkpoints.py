@@ -9,20 +9,20 @@ import pytest
 from overtone.core.job import Job
 from overtone.testing.fake_channel import start
 from overtone.testing.folder_store import FolderStore
-from overtone.worker.checkpoints.trial_checkpoints import Keeper
+from overtone.worker.checkpoints.trial_checkpoints import TrialCheckpoints
 from overtone.worker.session_counts import Counts
 
 
 @pytest.fixture
-def keeper(tmp_path: Path) -> Keeper:
-    return Keeper(Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store")), start())
+def keeper(tmp_path: Path) -> TrialCheckpoints:
+    return TrialCheckpoints(Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store")), start())
 
 
 def counts() -> Counts:
     return Counts({}, lambda: 0.0)
 
 
-def test_it_knows_what_it_kept_last(keeper: Keeper, tmp_path: Path) -> None:
+def test_it_knows_what_it_kept_last(keeper: TrialCheckpoints, tmp_path: Path) -> None:
     (tmp_path / "model").write_text("7")
     assert keeper.t == -1
     kept = keeper.keep(tmp_path / "model", 3, counts())
@@ -34,13 +34,13 @@ def test_what_a_killed_attempt_left_unfinished_goes_with_the_next(tmp_path: Path
     job = Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store"))
     left = job.folder / "t" / ".saving_1_0123456789ab"
     (left / "deep").mkdir(parents=True)
-    Keeper(job, start())
+    TrialCheckpoints(job, start())
     assert left.exists(), "a first attempt has nothing to look for"
-    Keeper(job, start(attempt=1))
+    TrialCheckpoints(job, start(attempt=1))
     assert list((job.folder / "t").iterdir()) == []
 
 
-def test_only_the_last_collected_directory_waits(keeper: Keeper) -> None:
+def test_only_the_last_collected_directory_waits(keeper: TrialCheckpoints) -> None:
     for text in ("old", "new"):
         with keeper.collected() as folder:
             (folder / "model").write_text(text)

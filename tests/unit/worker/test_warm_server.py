@@ -13,7 +13,7 @@ from overtone.worker.message_codec import SERVER as WORDS
 from overtone.worker.message_codec import message_reader
 from overtone.worker.server import warm_server
 from overtone.worker.server.requests import GUARD, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
-from overtone.worker.server.warm_server import END_WITHIN_S, STRAY_GRACE_S, Server
+from overtone.worker.server.warm_server import END_WITHIN_S, STRAY_GRACE_S, TrialServer
 
 SERVER = os.getpid()
 
@@ -57,9 +57,9 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 @pytest.fixture
-def served(world: World) -> Iterator[Server]:
+def served(world: World) -> Iterator[TrialServer]:
     """A server with the processes 1 and 2, whose pids are 101 and 102."""
-    one = Server(world, SERVER)  # type: ignore[arg-type]
+    one = TrialServer(world, SERVER)  # type: ignore[arg-type]
     for number in (1, 2):
         one._numbers[100 + number] = number
         one._pids[number] = 100 + number
@@ -70,14 +70,14 @@ def served(world: World) -> Iterator[Server]:
     os.close(one._wake_write)
 
 
-def test_an_exit_is_told(world: World, served: Server) -> None:
+def test_an_exit_is_told(world: World, served: TrialServer) -> None:
     world.dead[102] = 9
     served._reap()
     served._reap()
     assert world.said == [("exited", 2, 9)]
 
 
-def test_an_exit_is_told_once_what_was_left_behind_is_gone(world: World, served: Server) -> None:
+def test_an_exit_is_told_once_what_was_left_behind_is_gone(world: World, served: TrialServer) -> None:
     world.dead[101] = 0
     world.children |= {500, 501}
     served._reap()
@@ -93,7 +93,7 @@ def test_an_exit_is_told_once_what_was_left_behind_is_gone(world: World, served:
     assert world.said == [("exited", 1, 0)]
 
 
-def test_what_survives_sigkill_does_not_hold_up_its_trial(world: World, served: Server) -> None:
+def test_what_survives_sigkill_does_not_hold_up_its_trial(world: World, served: TrialServer) -> None:
     world.dead[101] = 0
     world.children.add(500)
     served._reap()
@@ -106,7 +106,7 @@ def test_what_survives_sigkill_does_not_hold_up_its_trial(world: World, served: 
     assert world.said[1:] == [("exited", 2, 0)]
 
 
-def test_processes_of_the_users_modules_are_left_alone(world: World, served: Server) -> None:
+def test_processes_of_the_users_modules_are_left_alone(world: World, served: TrialServer) -> None:
     world.children.add(300)
     served._family = {300}
     world.dead[101] = 0
@@ -115,14 +115,14 @@ def test_processes_of_the_users_modules_are_left_alone(world: World, served: Ser
     assert world.said == [("exited", 1, 0)]
 
 
-def test_signals_go_to_the_process_that_is_meant(world: World, served: Server) -> None:
+def test_signals_go_to_the_process_that_is_meant(world: World, served: TrialServer) -> None:
     for what, number in ((TERMINATE, 1), (KILL, 2), (KILL, 77)):
         world.requests.append(REQUEST.pack(what, number, 0, 0))
         served._on_request()
     assert world.signals == [(-101, signal.SIGTERM), (102, signal.SIGKILL)]
 
 
-def test_a_trial_past_its_limit_is_killed_with_its_family(world: World, served: Server) -> None:
+def test_a_trial_past_its_limit_is_killed_with_its_family(world: World, served: TrialServer) -> None:
     class Past:
         asked: list[tuple[Any, ...]] = []
 
@@ -147,7 +147,7 @@ def test_a_trial_past_its_limit_is_killed_with_its_family(world: World, served: 
 
 
 def test_a_notice_is_told_of_processes_that_are_known(
-    world: World, served: Server, monkeypatch: pytest.MonkeyPatch
+    world: World, served: TrialServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(served._board, "read", lambda: [102, 999])
     served._read_board()
@@ -155,7 +155,7 @@ def test_a_notice_is_told_of_processes_that_are_known(
 
 
 def test_a_process_that_cannot_be_made_is_told(
-    world: World, served: Server, monkeypatch: pytest.MonkeyPatch
+    world: World, served: TrialServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def spawn(file: int, descriptors: list[int], board: int) -> int:
         raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -197,7 +197,7 @@ class FakeGuard:
 
 
 @pytest.fixture
-def guard(world: World, served: Server, monkeypatch: pytest.MonkeyPatch) -> FakeGuard:
+def guard(world: World, served: TrialServer, monkeypatch: pytest.MonkeyPatch) -> FakeGuard:
     """The server's, which knows of a trial in each process."""
     monkeypatch.setattr(warm_server, "MemoryGuard", FakeGuard)
     world.requests.append(REQUEST.pack(GUARD, 950_000, 0, 0))
@@ -212,7 +212,7 @@ def guard(world: World, served: Server, monkeypatch: pytest.MonkeyPatch) -> Fake
 
 
 def test_a_trial_that_takes_too_much_memory_ends_with_all_its_processes(
-    world: World, served: Server, guard: FakeGuard
+    world: World, served: TrialServer, guard: FakeGuard
 ) -> None:
     served._save_memory(served._guard)  # type: ignore[arg-type]
     assert world.said == []
@@ -222,14 +222,14 @@ def test_a_trial_that_takes_too_much_memory_ends_with_all_its_processes(
     assert sorted(world.signals) == [(102, signal.SIGKILL), (500, signal.SIGKILL)]
 
 
-def test_who_uses_the_most_is_told(world: World, served: Server, guard: FakeGuard) -> None:
+def test_who_uses_the_most_is_told(world: World, served: TrialServer, guard: FakeGuard) -> None:
     guard.largest = Guarded(11, 0, {1: 101})
     served._save_memory(served._guard)  # type: ignore[arg-type]
     assert world.said == [("largest", 1, 11, "out of memory: 1")]
     assert world.signals == []
 
 
-def test_whom_the_kernel_kills_for_memory_has_failed(world: World, served: Server, guard: FakeGuard) -> None:
+def test_whom_the_kernel_kills_for_memory_has_failed(world: World, served: TrialServer, guard: FakeGuard) -> None:
     guard.worst = Guarded(12, 0, {2: 102})
     world.dead.update({101: signal.SIGKILL, 102: signal.SIGKILL})
     served._reap()
@@ -242,7 +242,7 @@ def test_whom_the_kernel_kills_for_memory_has_failed(world: World, served: Serve
 
 
 def test_who_crashes_while_memory_is_short_has_crashed(
-    world: World, served: Server, guard: FakeGuard
+    world: World, served: TrialServer, guard: FakeGuard
 ) -> None:
     guard.worst = Guarded(12, 0, {2: 102})
     world.dead[102] = signal.SIGSEGV
@@ -250,14 +250,14 @@ def test_who_crashes_while_memory_is_short_has_crashed(
     assert world.said == [("exited", 2, signal.SIGSEGV)]
 
 
-def test_a_paused_trial_still_holds_its_memory(world: World, served: Server, guard: FakeGuard) -> None:
+def test_a_paused_trial_still_holds_its_memory(world: World, served: TrialServer, guard: FakeGuard) -> None:
     world.requests.append(REQUEST.pack(UNWATCH, 1, 11, 0))
     served._on_request()
     assert guard.ended == []
 
 
 def test_a_sigterm_is_told_before_the_exit_that_followed_it(
-    served: Server, world: World, monkeypatch: pytest.MonkeyPatch
+    served: TrialServer, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The board is read again at an exit: both may come after the server was woken for something else."""
     written = [101]

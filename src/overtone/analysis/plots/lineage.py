@@ -15,7 +15,7 @@ from overtone.reading.columns.trial_columns import Exploit, TrialColumns
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigChange:
     """A hyperparameter that changed when a trial went on from its source.
 
     Attributes:
@@ -64,7 +64,7 @@ class Lineage:
     source: NDArray[np.int64]
     generation: NDArray[np.int64]
     lane: NDArray[np.float64]
-    changes: tuple[tuple[Change, ...], ...]
+    changes: tuple[tuple[ConfigChange, ...], ...]
     shown: Shown
 
 
@@ -129,7 +129,7 @@ class _Life(NamedTuple):
     row: int
     parent: int
     t: float
-    changes: tuple[Change, ...]
+    changes: tuple[ConfigChange, ...]
 
 
 def _lives(exploits: Sequence[Exploit]) -> tuple[list[_Life], dict[int, int]]:
@@ -186,10 +186,10 @@ def _lanes(source: list[int]) -> list[float]:
     return [(a + b) / 2 for a, b in zip(low, high, strict=True)]
 
 
-def _changes(exploit: Exploit) -> tuple[Change, ...]:
+def _changes(exploit: Exploit) -> tuple[ConfigChange, ...]:
     before, after = exploit.before, exploit.after
     return tuple(
-        Change(name, before.get(name), after.get(name))
+        ConfigChange(name, before.get(name), after.get(name))
         for name in dict.fromkeys([*before, *after])
         if repr(before.get(name)) != repr(after.get(name))
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from overtone.analysis.drawing import scene as s
 from overtone.analysis.drawing.labels import duration, number, shortened
 from overtone.analysis.plots.cost import Cost
-from overtone.analysis.plots.lineage import Change, Lineage
+from overtone.analysis.plots.lineage import ConfigChange, Lineage
 from overtone.analysis.plots.timeline import RunningTrials, Timeline
 from overtone.analysis.scenes import common
 from overtone.reading.columns.trial_columns import TrialColumns
@@ -158,7 +158,7 @@ def _descent(
     return s.Line(along, across, "cutoff", "", width=1.2)
 
 
-def _changed(changes: Sequence[Change]) -> str:
+def _changed(changes: Sequence[ConfigChange]) -> str:
     more = f" and {len(changes) - 6} more" if len(changes) > 6 else ""
     texts = [shortened(change.text, 48) for change in changes[:6]]
     return f": {', '.join(texts)}{more}" if texts else ""

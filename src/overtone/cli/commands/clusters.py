@@ -57,13 +57,13 @@ def _in_clouds(states: list[Any]) -> list[dict[str, Any]]:
 
 
 def _show(found: list[dict[str, Any]]) -> None:
-    from overtone.cli.tables import Column, show_table
+    from overtone.cli.tables import TableColumn, show_table
     from overtone.cluster.prices import dollars_text
     from overtone.quantity_text import age_text
 
     columns = [
-        Column("cluster"), Column("provider"), Column("phase"), Column("age", right=True),
-        Column("cost", right=True), Column("config", keep=1, least=10),
+        TableColumn("cluster"), TableColumn("provider"), TableColumn("phase"), TableColumn("age", right=True),
+        TableColumn("cost", right=True), TableColumn("config", keep=1, least=10),
     ]  # fmt: skip
     rows = []
     for one in found:

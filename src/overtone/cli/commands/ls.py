@@ -90,19 +90,19 @@ def _overviews(journals: list[Path]) -> list[dict[str, Any]]:
 
 def _show(found: list[dict[str, Any]]) -> None:
     from overtone.cli.json_output import at_home
-    from overtone.cli.tables import Column, say, show_table
+    from overtone.cli.tables import TableColumn, say, show_table
     from overtone.observers.display.plain_text import cut, duration
     from overtone.quantity_text import size_text
 
     columns = [
-        Column("name"),
-        Column("state"),
-        Column("trials", keep=7, least=18),
-        Column("best last value", keep=6),
-        Column("started", keep=3),
-        Column("ran for", right=True, keep=4),
-        Column("size", right=True, keep=2),
-        Column("trainable", keep=1, least=8),
+        TableColumn("name"),
+        TableColumn("state"),
+        TableColumn("trials", keep=7, least=18),
+        TableColumn("best last value", keep=6),
+        TableColumn("started", keep=3),
+        TableColumn("ran for", right=True, keep=4),
+        TableColumn("size", right=True, keep=2),
+        TableColumn("trainable", keep=1, least=8),
     ]
     rows = []
     for one in found:

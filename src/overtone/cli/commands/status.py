@@ -31,7 +31,7 @@ def run(args: Arguments) -> int:
 
 
 def _show(facts: dict[str, Any]) -> None:
-    from overtone.cli.tables import Column, say, show_facts, show_table
+    from overtone.cli.tables import TableColumn, say, show_facts, show_table
     from overtone.cluster.costs import cost_text
     from overtone.cluster.state import State
     from overtone.quantity_text import age_text
@@ -49,7 +49,12 @@ def _show(facts: dict[str, Any]) -> None:
     )
     if facts["resources"]:
         say()
-        columns = [Column("kind"), Column("id"), Column("type"), Column("state", least=20)]
+        columns = [
+            TableColumn("kind"),
+            TableColumn("id"),
+            TableColumn("type"),
+            TableColumn("state", least=20),
+        ]
         rows = [[one["kind"], one["id"], one["node_type"] or "", one["state"]] for one in facts["resources"]]
         show_table(columns, rows)
     running = [one for one in facts["experiments"] or () if one["state"] == "running"]

@@ -14,7 +14,7 @@ from overtone.cli.arguments import Arguments, add_experiment, add_json, positive
 from overtone.cli.exit_codes import OK
 
 if TYPE_CHECKING:
-    from overtone.cli.event_text import Line
+    from overtone.cli.event_text import EventText
     from overtone.observers.display.progress import Progress
 
 _LINES = 10
@@ -66,7 +66,7 @@ def followed(
     from overtone.journal.reader import follow
 
     telling = Telling(journal.parent.name, os.fspath(journal.parent), header(journal), not args.no_results)
-    back: deque[Line] | None = deque(maxlen=args.n)
+    back: deque[EventText] | None = deque(maxlen=args.n)
 
     def rest(seconds: float) -> None:
         nonlocal back
@@ -85,7 +85,7 @@ def followed(
     return telling.progress
 
 
-def _print(lines: Iterable[Line], as_json: bool) -> None:
+def _print(lines: Iterable[EventText], as_json: bool) -> None:
     from overtone.cli.json_output import line_of
     from overtone.cli.tables import terminal_columns
     from overtone.observers.display.plain_text import clean, duration, folded, pad

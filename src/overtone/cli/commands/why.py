@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from overtone.analysis import RecordedTrial
-    from overtone.reading.trial_story import Step, Story
+    from overtone.reading.trial_story import Story, StoryStep
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +115,7 @@ def _show(story: Story, trial: RecordedTrial, status: str, metric: str | None) -
                 head = " " * margin
 
 
-def _cells(rows: Sequence[tuple[str, str, Step]]) -> list[tuple[str, list[str]]]:
+def _cells(rows: Sequence[tuple[str, str, StoryStep]]) -> list[tuple[str, list[str]]]:
     return [("after", [row[0] for row in rows]), ("iter", [row[1] for row in rows])]
 
 

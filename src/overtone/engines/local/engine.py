@@ -20,7 +20,7 @@ from overtone.engines.local.payload import write_payload
 from overtone.engines.local.prestart import take
 from overtone.engines.local.printed import Printed
 from overtone.engines.local.process import NEVER_RAN, NO_EVENTS, Account, LocalAttempt, TrialProcess
-from overtone.engines.local.process_pool import Crew
+from overtone.engines.local.process_pool import ProcessPool
 from overtone.engines.local.starts import Starts
 from overtone.engines.local.warm_server import WarmServer
 from overtone.engines.loop import Loop
@@ -66,7 +66,7 @@ class Local(Engine):
     """
 
     capabilities = Capabilities(isolates=True)
-    _crew: Crew
+    _crew: ProcessPool
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Local(Engine):
             server.end(CLOSE_WITHIN_S)
             raise
         self._printed = Printed(job, self._show)
-        self._crew = Crew(
+        self._crew = ProcessPool(
             job, server, payload, self._max_processes, self._loop.selector,
             on_messages=self._on_messages, on_lines=self._printed.take, on_exit=self._on_exit,
             on_notice=self._on_notice, on_largest=self._on_largest, on_ready=self._on_ready,
@@ -126,7 +126,7 @@ class Local(Engine):
         if note := self._gpus.begin():
             self._say(note)
 
-    def _begin_with(self, crew: Crew) -> None:
+    def _begin_with(self, crew: ProcessPool) -> None:
         """Make the parts that use the processes."""
         shape = self._capacity.shape
         self._gpus = GpuMemoryWatch(self._capacity, self._running, self._loop, self._events, NODE)

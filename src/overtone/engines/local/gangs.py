@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from overtone.core.messages import Start
 from overtone.engines.local.exits import HEAD_GONE
 from overtone.engines.local.process import Account, LocalAttempt, Shape, TrialProcess
-from overtone.engines.local.process_pool import Crew
+from overtone.engines.local.process_pool import ProcessPool
 from overtone.engines.loop import Loop
 from overtone.errors import MessageError, ResourceError
 from overtone.worker.gang.plan import GangPlan, RankOrder, rank_orders
@@ -59,7 +59,7 @@ class Gangs:
 
     def __init__(
         self,
-        crew: Crew,
+        crew: ProcessPool,
         loop: Loop,
         shape: Callable[[Start], Shape],
         answer: Callable[[LocalAttempt, RanksGone], None],

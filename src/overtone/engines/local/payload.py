@@ -13,7 +13,7 @@ from overtone.core.job import Job
 from overtone.engines.local.pickle_error import blame
 from overtone.errors import TrainableError
 from overtone.worker import threads
-from overtone.worker.server.driver_environment import Surroundings, write_header
+from overtone.worker.server.driver_environment import DriverEnvironment, write_header
 from overtone.worker.trainables.with_parameters import unwrap
 
 
@@ -28,7 +28,7 @@ def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool, preload: Se
     """
     import cloudpickle
 
-    surroundings = Surroundings(
+    surroundings = DriverEnvironment(
         argv=tuple(sys.argv),
         preload=(*preload, *_imported_inside(job.trainable)),
         gpu_ids=gpu_ids,

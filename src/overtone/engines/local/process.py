@@ -12,7 +12,7 @@ from overtone.core.messages import Cause, Start
 from overtone.engines.message_check import ResultCheck, check
 from overtone.errors import MessageError
 from overtone.worker.message_codec import TRIAL, WRONG, Message, message_reader
-from overtone.worker.output import Lines
+from overtone.worker.output import OutputLines
 from overtone.worker.protocol import Order, order_frame
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Stream:
     def __init__(self, name: str, descriptor: int) -> None:
         self.name = name
         self.descriptor = descriptor
-        self.lines = Lines()
+        self.lines = OutputLines()
         self._waiting = select.poll()
         self._waiting.register(descriptor, select.POLLIN)
 

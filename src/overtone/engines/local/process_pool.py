@@ -32,7 +32,7 @@ SPARES = 2
 _OF_SERVER = frozenset({"ready", "broken", WRONG})
 
 
-class Crew:
+class ProcessPool:
     """Makes processes and reports their ends; it does not interpret trials' messages.
 
     Args:

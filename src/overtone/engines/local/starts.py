@@ -9,7 +9,7 @@ from overtone.core.messages import Cause, Halt, Start
 from overtone.engines.local.exits import unsendable
 from overtone.engines.local.gangs import most_processes_of
 from overtone.engines.local.process import LocalAttempt, Shape, TrialProcess
-from overtone.engines.local.process_pool import Crew
+from overtone.engines.local.process_pool import ProcessPool
 
 End = Callable[[Start, Cause, str, str, bool], None]
 """Called with a Start that comes to nothing: cause, error, traceback, and whether a retry is hopeless."""
@@ -28,7 +28,7 @@ class Starts:
 
     def __init__(
         self,
-        crew: Crew,
+        crew: ProcessPool,
         shape: Callable[[Start], Shape],
         running: dict[str, LocalAttempt],
         end: End,

@@ -12,8 +12,8 @@ from threading import Event, Lock, Thread
 
 from overtone.core.limits import TrialLimits
 from overtone.core.messages import Start
-from overtone.worker.limits.limit_usage import Amounts, Tally
-from overtone.worker.limits.limit_watch import KEEP_EVERY_S, LOOK_EVERY_S, Watch
+from overtone.worker.limits.limit_usage import Amounts, UsageFile
+from overtone.worker.limits.limit_watch import KEEP_EVERY_S, LOOK_EVERY_S, LimitWatch
 from overtone.worker.message_codec import Message
 
 NOTHING: Amounts = (0.0, 0.0)
@@ -34,7 +34,7 @@ class Held:
     ) -> None:
         self._start, self._before, self._send = start, before, send
         self._is_over, self._lock, self._counts = Event(), Lock(), False
-        self._watch = Watch(limits, tally=self)
+        self._watch = LimitWatch(limits, tally=self)
         self.go_on()
         Thread(target=self._run, name="overtone-limits", daemon=True).start()
 
@@ -60,7 +60,7 @@ class Held:
             self._watch.keep()
 
     def read(self) -> dict[int, Amounts]:
-        """Return the amounts used before this attempt, as a `Tally` does."""
+        """Return the amounts used before this attempt, as a `UsageFile` does."""
         return {self._start.index: self._before}
 
     def write(self, used: Mapping[int, Amounts]) -> None:
@@ -89,7 +89,7 @@ class Used:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._tally = Tally(str(folder))
+        self._tally = UsageFile(str(folder))
         self._used = self._tally.read()
         self._keep_at = 0.0
 

@@ -46,7 +46,7 @@ def run_trial(
     import pickle
 
     from overtone.worker.server import run_trial
-    from overtone.worker.server.driver_environment import Surroundings, explain
+    from overtone.worker.server.driver_environment import DriverEnvironment, explain
 
     channel = _Channel(call(errand.address, errand.token))
     channel.send(("hello", start.trial_id, start.attempt, os.getpid(), errand.shares_disk))
@@ -61,7 +61,7 @@ def run_trial(
         shares = settle(errand, fetch)
         packed = BytesIO(fetch(errand.packed[not shares]))
         header = packed.read(_LENGTH.unpack(packed.read(_LENGTH.size))[0])
-        surroundings = cast(Surroundings, pickle.loads(header))
+        surroundings = cast(DriverEnvironment, pickle.loads(header))
         threads.limit(cpu_threads(start), surroundings.thread_variables)
         job = cast(Job, pickle.load(packed))
     except BaseException as error:
@@ -160,7 +160,7 @@ class _Captured:
             faulthandler.enable(self._was[1], all_threads=False)  # after a crash, no thread reads the pipe
 
     def _read(self, pipe: int, stream: str) -> None:
-        lines = output.Lines()
+        lines = output.OutputLines()
         while data := os.read(pipe, 1 << 16):
             self._show(stream, lines.feed(data))
         self._show(stream, lines.end())

@@ -10,7 +10,7 @@ from overtone.engines.simulated.world import Machines
 
 
 @dataclass(slots=True)
-class Node:
+class FleetNode:
     """A machine that is currently in the cluster.
 
     Attributes:
@@ -43,14 +43,14 @@ class Fleet:
     """
 
     def __init__(self, kinds: Mapping[str, Machines], seed: int) -> None:
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, FleetNode] = {}
         self.n_preempted = 0
         self.paid = self.paid_s = 0.0
         self._kinds = kinds
         self._seed = seed
         self._lives: dict[str, int] = {}
 
-    def join(self, name: str, now: float) -> Node:
+    def join(self, name: str, now: float) -> FleetNode:
         """Add a machine or its replacement, and draw its lifetime."""
         kind = self._kinds[name]
         life = self._lives[name] = self._lives.get(name, -1) + 1
@@ -62,10 +62,10 @@ class Fleet:
                 returns_at = None if kind.return_s is None else dies_at + kind.return_s
                 if kind.leaves_s is not None and returns_at is not None and returns_at >= kind.leaves_s:
                     returns_at = None
-        node = self.nodes[name] = Node(kind, now, goes_at, returns_at)
+        node = self.nodes[name] = FleetNode(kind, now, goes_at, returns_at)
         return node
 
-    def go(self, name: str, now: float) -> Node:
+    def go(self, name: str, now: float) -> FleetNode:
         """Remove a machine."""
         node = self.nodes.pop(name)
         self.n_preempted += 1
@@ -95,7 +95,7 @@ class Fleet:
         return min(found, default=1.0)
 
     @staticmethod
-    def _price(node: Node, now: float) -> float:
+    def _price(node: FleetNode, now: float) -> float:
         return (now - node.since) / 3600 * node.kind.price_per_hour
 
 

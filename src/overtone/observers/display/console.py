@@ -14,7 +14,7 @@ from overtone.core.types import Metrics
 from overtone.errors import ArgumentError
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.notebook import is_notebook
-from overtone.observers.display.plain_display import Lines
+from overtone.observers.display.plain_display import PlainDisplay
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.reporter_display import Reporting
 from overtone.observers.display.reporters import JupyterNotebookReporter, ProgressReporter
@@ -149,7 +149,7 @@ class Console(Observer):
         progress = Progress(self.facts, self._table, keeps_results=verbose >= 3, slims=slims)
         if self.facts.may_redraw and is_capable_terminal(out):
             return progress, LiveTable(progress, out, pace, tells_all=verbose >= 3)
-        return progress, Lines(progress, out, pace, tells_trials=verbose >= 2)
+        return progress, PlainDisplay(progress, out, pace, tells_trials=verbose >= 2)
 
     def _given_stream_is_cell(self) -> bool:
         return is_notebook() and not _is_terminal(self._out.stream)

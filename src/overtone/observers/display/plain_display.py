@@ -14,7 +14,7 @@ from overtone.observers.display.trial_output import TrialOutput
 QUIET_S = 30.0
 
 
-class Lines:
+class PlainDisplay:
     """Prints the beginning, each trial's end, now and then how far the run is, and the summary.
 
     Args:

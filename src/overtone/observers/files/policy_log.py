@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from overtone.core.lineage import Lineage, Step
+from overtone.core.lineage import Lineage, LineageStep
 from overtone.core.messages import Record
 from overtone.core.protocols import Observer
 from overtone.journal.text import dumps
@@ -26,7 +26,7 @@ class PolicyLog(Observer):
         self._folder = folder
         self._mark = FolderMark.of(folder)
         self._lineage = Lineage()
-        self._past: list[Step] = []
+        self._past: list[LineageStep] = []
 
     def on_past(self, record: Record) -> None:
         self._past += [step for _, step in self._lineage.apply(record)]
@@ -44,6 +44,6 @@ class PolicyLog(Observer):
                 file.write(_lines([step]))
 
 
-def _lines(steps: list[Step] | tuple[Step, ...]) -> str:
+def _lines(steps: list[LineageStep] | tuple[LineageStep, ...]) -> str:
     facts = [(one.target, one.source, one.target_t, one.t, one.before, one.after) for one in steps]
     return "".join(f"{dumps(list(one))}\n" for one in facts)

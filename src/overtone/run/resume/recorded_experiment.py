@@ -17,7 +17,7 @@ from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.journal.header import PART_FOLDERS, part_path
 from overtone.journal.newest_parts import newest_parts
 from overtone.option import APART, CODE, DATA, options
-from overtone.run.resume.same_experiment import Sources, check_keys, check_trainable
+from overtone.run.resume.same_experiment import SpaceSources, check_keys, check_trainable
 from overtone.run.resume.target import header_of
 from overtone.space.data import DOMAIN, space_from_data
 from overtone.space.dsl import DOMAINS
@@ -43,7 +43,7 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     check_trainable(folder, parts, trainable)
     if "space" in given:
         check_keys(folder, parts, given["space"])
-    made, not_data = recorded_fields(header, parts, Sources(trainable), given)
+    made, not_data = recorded_fields(header, parts, SpaceSources(trainable), given)
     known = options(Experiment)
     if not_data:
         errors = {known[name].shown: error for name, error in not_data.items()}
@@ -63,7 +63,7 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
 
 
 def recorded_fields(
-    header: Mapping[str, Any], parts: Mapping[str, Any], sources: Sources, given: Container[str] = ()
+    header: Mapping[str, Any], parts: Mapping[str, Any], sources: SpaceSources, given: Container[str] = ()
 ) -> tuple[dict[str, Any], dict[str, Exception]]:
     """Return the recorded fields of an experiment, and an error for each that is not plain data.
 
@@ -83,7 +83,7 @@ def recorded_fields(
     return _made_of({name: data for name, data in fields.items() if name not in given}, sources)
 
 
-def _made_of(fields: Mapping[str, Any], sources: Sources) -> tuple[dict[str, Any], dict[str, Exception]]:
+def _made_of(fields: Mapping[str, Any], sources: SpaceSources) -> tuple[dict[str, Any], dict[str, Exception]]:
     """Return the values of recorded fields, and an error for each field that is not plain data."""
     made: dict[str, Any] = {}
     not_data: dict[str, Exception] = {}
@@ -112,7 +112,7 @@ def _take_apart(fields: dict[str, Any]) -> None:
         fields["space"] = arguments.get("configs")
 
 
-def _space(data: Any, sources: Sources) -> Any:
+def _space(data: Any, sources: SpaceSources) -> Any:
     if isinstance(data, list):
         return data
     try:
@@ -123,7 +123,7 @@ def _space(data: Any, sources: Sources) -> Any:
         return found
 
 
-def _resources(data: Any, sources: Sources) -> Any:
+def _resources(data: Any, sources: SpaceSources) -> Any:
     code = sources.code(data["path"]) if isinstance(data, Mapping) and set(data) == {"path"} else None
     return _made(data) if code is None else code
 

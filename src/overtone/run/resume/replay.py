@@ -17,7 +17,7 @@ from overtone.journal.garbage import not_collecting
 from overtone.journal.reader import Plain, as_record
 from overtone.journal.writer import JournalWriter
 from overtone.run.pending_commands import Outstanding
-from overtone.run.resume.snapshot import Mark
+from overtone.run.resume.snapshot import JournalMark
 from overtone.run.searcher_host import tell
 from overtone.standard_streams import say
 
@@ -125,7 +125,7 @@ class Resuming:
         self._followers = [one for one in self._observers if one.follows_results]
         self._to_engine: Callable[[m.Command], None] | None = None
 
-    def replay(self, since: Mark | None = None) -> list[Divergence]:
+    def replay(self, since: JournalMark | None = None) -> list[Divergence]:
         """Replay the journal and return where today's code would have chosen otherwise.
 
         Args:

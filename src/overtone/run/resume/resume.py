@@ -1,7 +1,7 @@
 """A resume, from top to bottom: an experiment continues where its last driver ended.
 
 1. `target.find` names the folder, and `acquire` takes it: nobody else writes there, and its journal has
-   a first line, so that `Place.goes_on`.
+   a first line, so that `ResultsPlace.goes_on`.
 2. `recorded_in` reads the journal's header. What was drawn or read for the experiment stays: its seed,
    the results of its warm start, its limits until the end of the replay.
 3. The searcher, the scheduler and the controller begin anew (`assemble`). `reopened` opens the journal.
@@ -40,7 +40,7 @@ from overtone.store.folder_mark import JOURNAL
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
     from overtone.run.plan import Plan
-    from overtone.run.storage.results_place import Place
+    from overtone.run.storage.results_place import ResultsPlace
 
 
 class Recorded(NamedTuple):
@@ -59,7 +59,7 @@ class Recorded(NamedTuple):
     begins_from: str | None = None
 
 
-def recorded_in(place: Place) -> Recorded:
+def recorded_in(place: ResultsPlace) -> Recorded:
     """Return the recorded facts of the experiment in a folder; for a new experiment, there are none.
 
     Raises:
@@ -74,7 +74,7 @@ def recorded_in(place: Place) -> Recorded:
     return Recorded(header, header.get("seed"), header.get("earlier", ()), limits, begins_from)
 
 
-def reopened(place: Place, plan: Plan) -> JournalWriter:
+def reopened(place: ResultsPlace, plan: Plan) -> JournalWriter:
     """Return the journal of the experiment in a folder, to be continued behind its last whole line."""
     from overtone.journal.writer import JournalWriter
 

@@ -61,7 +61,7 @@ def _keys(space: Any, path: str = "") -> Iterator[str]:
         yield path
 
 
-class Sources:
+class SpaceSources:
     """The functions, classes and spaces of the module that a trainable came from.
 
     They are searched for by their recorded names; nothing is imported by a recorded name.

@@ -49,7 +49,7 @@ _FREE = (
 """Facts in a journal's header that may differ between drivers."""
 
 
-class Mark(NamedTuple):
+class JournalMark(NamedTuple):
     """A place in a journal: the number of a record, its end in bytes, and its time."""
 
     n: int
@@ -133,17 +133,17 @@ class Snapshots:
         self._due_at = began + spent / _SHARE
         self._due_n = n + max(_FEWEST, n // _GROWTH)
 
-    def recall(self) -> Mark | None:
+    def recall(self) -> JournalMark | None:
         """Restore the snapshot and return its place in the journal; None if nothing was restored."""
         if not self._made_of:
             return None
         with not_collecting():
             return self._recall()
 
-    def _recall(self) -> Mark | None:
+    def _recall(self) -> JournalMark | None:
         try:
             head, state = self._file.read(self._facts)
-            mark = Mark(int(head["n"]), head["offset"], float(head["time"]))
+            mark = JournalMark(int(head["n"]), head["offset"], float(head["time"]))
             if head["code"] != _code(one[0] for one in state["classes"]):
                 return None
             thaw(state, self._known(), self._modules)

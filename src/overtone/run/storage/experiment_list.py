@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from overtone.run.storage.results_place import Place
+    from overtone.run.storage.results_place import ResultsPlace
 
 ENVIRONMENT = "OVERTONE_EXPERIMENT_LIST"
 """The path of that file; nothing is listed without it."""
 
 
-def list_experiment(place: Place) -> None:
+def list_experiment(place: ResultsPlace) -> None:
     """Append the folder, its inode and the URL of an experiment, as one line of JSON.
 
     The inode finds the folder again after a later run with the same name has moved it aside.

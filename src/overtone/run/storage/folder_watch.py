@@ -16,7 +16,7 @@ from overtone.store.folder_mark import JOURNAL, FolderGoneError
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
-    from overtone.run.storage.results_place import Place
+    from overtone.run.storage.results_place import ResultsPlace
 
 
 class FolderWatch:
@@ -35,7 +35,7 @@ class FolderWatch:
         folder: The folder of the journal, as far as known.
     """
 
-    def __init__(self, place: Place, journal: JournalWriter, end: Callable[[], None]) -> None:
+    def __init__(self, place: ResultsPlace, journal: JournalWriter, end: Callable[[], None]) -> None:
         self.folder = place.folder
         self._place = place
         self._journal = journal

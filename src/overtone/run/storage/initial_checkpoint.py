@@ -13,7 +13,7 @@ from overtone.core.types import Checkpoint
 from overtone.errors import StorageError
 
 if TYPE_CHECKING:
-    from overtone.run.storage.results_place import Place
+    from overtone.run.storage.results_place import ResultsPlace
 
 FOLDER = "restored"
 """The folder of the copy, below the experiment's."""
@@ -40,7 +40,7 @@ def source_of(path: str | Path) -> Path:
     return source.parent if is_part else source
 
 
-def keep_initial(place: Place, source: Path) -> Checkpoint:
+def keep_initial(place: ResultsPlace, source: Path) -> Checkpoint:
     """Copy a checkpoint into the experiment's store, and return its reference.
 
     Iterations are counted on from a checkpoint that Overtone saved, and else from 0.
@@ -69,7 +69,7 @@ def keep_initial(place: Place, source: Path) -> Checkpoint:
     return Checkpoint("", t, uri)
 
 
-def kept_initial(place: Place) -> Checkpoint | None:
+def kept_initial(place: ResultsPlace) -> Checkpoint | None:
     """Return the checkpoint that an earlier driver kept; None if there is none."""
     return initial_in(place.store(place.mark), str(place.url or place.folder))
 

@@ -27,7 +27,7 @@ from overtone.worker.protocol import decode
 
 if TYPE_CHECKING:
     from overtone.run.parts import Parts
-    from overtone.run.storage.results_place import Place
+    from overtone.run.storage.results_place import ResultsPlace
     from overtone.store.leftovers import Leftover
 
 SETTLED_S = 60.0
@@ -206,13 +206,13 @@ def _finders(parts: Parts) -> list[Finder]:
     return list(parts.place.leftovers(SETTLED_S if parts.plan.engine.capabilities.spans_hosts else 0.0))
 
 
-def _amongs(place: Place, tried_again: list[str], saved: list[str]) -> list[list[str]]:
+def _amongs(place: ResultsPlace, tried_again: list[str], saved: list[str]) -> list[list[str]]:
     """Return the trials whose folders to search, at a URL and on this machine, where it costs less."""
     here = list(dict.fromkeys([*tried_again, *saved]))
     return [here] if place.url is None else [tried_again, here]
 
 
-def _newest_fence(place: Place) -> int:
+def _newest_fence(place: ResultsPlace) -> int:
     """Return the number of the lease under which the mirrored journal's newest records were written."""
     if place.url is None:
         return 0

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Place:
+class ResultsPlace:
     """The place of an experiment's results from its beginning to its end; a context manager.
 
     Made by `acquire`, which takes the lease and the lock.
@@ -145,7 +145,7 @@ class Place:
         elif self._mirroring is not None:
             self._mirroring.hasten(waits)
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> ResultsPlace:
         return self
 
     def __exit__(

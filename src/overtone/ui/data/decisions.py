@@ -17,7 +17,7 @@ from overtone.reading.columns.opening import ColumnReader
 from overtone.reading.columns.trial_columns import TrialColumns
 from overtone.reading.request_story import request_step
 from overtone.reading.story_text import sentence
-from overtone.reading.trial_story import Step, Story
+from overtone.reading.trial_story import Story, StoryStep
 from overtone.regular_files import open_regular
 from overtone.space.nesting import with_tuples
 from overtone.ui.data.experiment_view import ExperimentView
@@ -29,7 +29,7 @@ _SHOWN = frozenset({"ruled", "waits", "ended", "saved"})
 _NUMBER = re.compile(rb'\{"n":(\d{1,18}),')
 
 
-def facts_of(step: Step) -> dict[str, Any]:
+def facts_of(step: StoryStep) -> dict[str, Any]:
     """Return what a decision's sentence is made of: its numbers, "source", "note" and "bracket"."""
     facts = {name: getattr(step, name) for name in ("value", "cutoff", "rank", "of", "source")}
     why = step.why
@@ -103,7 +103,7 @@ class _Page:
             yield self._entry(asked[0], asked[1], who)
         for one in record.choices:
             if isinstance(one, m.Noted) and self._only is None:
-                yield self._entry("", Step(record.n, record.event.time, "note", one.text))
+                yield self._entry("", StoryStep(record.n, record.event.time, "note", one.text))
         concerned = dict.fromkeys(
             one.trial_id
             for one in record.choices
@@ -114,9 +114,9 @@ class _Page:
                 yield self._entry(trial_id, step)
         if (more := len(concerned) - _MOST_OF_A_RECORD) > 0:
             text = f"and the same for {more} more trials"
-            yield self._entry("", Step(record.n, record.event.time, "note", text))
+            yield self._entry("", StoryStep(record.n, record.event.time, "note", text))
 
-    def _steps(self, record: m.Record, offset: int, trial_id: str) -> list[Step]:
+    def _steps(self, record: m.Record, offset: int, trial_id: str) -> list[StoryStep]:
         """Return the decisions on a trial as `overtone why` tells them."""
 
         def before(columns: TrialColumns, reader: ColumnReader) -> set[int]:
@@ -136,7 +136,7 @@ class _Page:
         assert record is not None  # only records are mentioned
         return record
 
-    def _entry(self, trial_id: str, step: Step, who: str = "") -> dict[str, Any]:
+    def _entry(self, trial_id: str, step: StoryStep, who: str = "") -> dict[str, Any]:
         why, row = step.why, self._live(lambda columns, reader: reader.row(trial_id))
         return {
             "n": step.n, "time": step.time, "trial_id": trial_id or None, "row": row if row >= 0 else None,

@@ -14,7 +14,7 @@ from overtone.errors import StorageError
 from overtone.reading.columns.trial_columns import TrialColumns
 from overtone.reading.index_on_demand import IndexOnDemand
 from overtone.reading.story_text import clock_of, competition, sentence, unruled, verdict
-from overtone.reading.trial_story import Step, Story
+from overtone.reading.trial_story import Story, StoryStep
 from overtone.space.nesting import flatten
 from overtone.ui.data.decisions import facts_of
 from overtone.ui.data.experiment_view import ExperimentView
@@ -124,7 +124,7 @@ def _params(own: Mapping[str, Any], best: Mapping[str, Any] | None) -> list[dict
     return sorted(found, key=lambda one: not one["differs"])
 
 
-def _step(step: Step, trial_id: str) -> dict[str, Any]:
+def _step(step: StoryStep, trial_id: str) -> dict[str, Any]:
     return {
         **{name: getattr(step, name) for name in ("n", "time", "t", "kind", "decision")},
         **facts_of(step),

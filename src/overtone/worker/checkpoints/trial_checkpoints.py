@@ -29,7 +29,7 @@ Saver = Callable[[Path], Mapping[str, Any]]
 """Saves a trial's state into a directory; returns its kind, for `.overtone.json`."""
 
 
-class Keeper:
+class TrialCheckpoints:
     """Restores one trial's state from its checkpoint, and keeps the checkpoints that the trial saves.
 
     If the checkpoint is damaged or missing, it prints a line on stderr and uses the newest earlier

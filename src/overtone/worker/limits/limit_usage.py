@@ -21,7 +21,7 @@ Amounts = tuple[float, float]
 """time_s and cpu_s."""
 
 
-class Tally:
+class UsageFile:
     """The usage file of an experiment; not written after the folder was replaced.
 
     Args:

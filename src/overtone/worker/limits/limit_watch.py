@@ -23,8 +23,8 @@ KEEP_SHARE = 0.02
 """Largest part of a CPU for writing the usage."""
 
 
-class Keeper(Protocol):
-    """Storage for the usage of trials, by trial index, as a Tally."""
+class UsageStore(Protocol):
+    """Storage for the usage of trials, by trial index, such as a `UsageFile`."""
 
     def read(self) -> dict[int, Amounts]:
         """Return the usage of each trial under earlier drivers."""
@@ -81,7 +81,7 @@ class _Watched:
         return self.cpu_s + sum(one.last_cpu_s - one.idle_cpu_s for one in self.processes.values())
 
 
-class Watch:
+class LimitWatch:
     """Sums the usage of each trial over its processes and all its attempts, also under earlier drivers.
 
     Args:
@@ -94,7 +94,7 @@ class Watch:
         self,
         limits: TrialLimits,
         clock: Callable[[], float] = time.monotonic,
-        tally: Keeper | None = None,
+        tally: UsageStore | None = None,
     ) -> None:
         self._limits = limits
         self._clock = clock

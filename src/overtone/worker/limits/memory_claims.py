@@ -24,7 +24,7 @@ FRESH_S = 0.3
 _CLAIM = struct.Struct("<dQQd")
 
 
-class Claim(NamedTuple):
+class MemoryClaim(NamedTuple):
     """A server's claim.
 
     Attributes:
@@ -85,12 +85,12 @@ class Neighbours:
                 held_folders.let_go(self._own, self._lock)
         self._lock = self._file = -1
 
-    def _others(self) -> list[tuple[str, Claim]]:
+    def _others(self) -> list[tuple[str, MemoryClaim]]:
         found = []
         with suppress(OSError):
             for name in os.listdir(self._own.parent):
                 if name != self._own.name:
                     with suppress(OSError, struct.error):
                         claim = (self._own.parent / name / "claim").read_bytes()
-                        found.append((name, Claim(*_CLAIM.unpack(claim))))
+                        found.append((name, MemoryClaim(*_CLAIM.unpack(claim))))
         return found

@@ -17,7 +17,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _HAS_PROC = os.path.exists("/proc/self/stat")
 
 
-class Used(NamedTuple):
+class ProcessUsage(NamedTuple):
     """CPU time and memory of one process.
 
     Attributes:
@@ -29,7 +29,7 @@ class Used(NamedTuple):
     resident: int
 
 
-def used(pid: int) -> Used:
+def used(pid: int) -> ProcessUsage:
     """Return the usage of the process `pid`; zeros if the process is gone."""
     if not _HAS_PROC:
         return _used_by_psutil(pid)
@@ -38,8 +38,8 @@ def used(pid: int) -> Used:
             # the command, in brackets, may itself hold blanks and brackets
             fields = file.read().rpartition(b")")[2].split()
     except OSError:
-        return Used(0.0, 0)
-    return Used(sum(map(int, fields[11:15])) / _TICKS, int(fields[21]) * _PAGE)
+        return ProcessUsage(0.0, 0)
+    return ProcessUsage(sum(map(int, fields[11:15])) / _TICKS, int(fields[21]) * _PAGE)
 
 
 def own_memory(pid: int) -> int:
@@ -94,16 +94,16 @@ class Families:
         self._scan_at = time.monotonic() + SCAN_EVERY_S
 
 
-def _used_by_psutil(pid: int) -> Used:
+def _used_by_psutil(pid: int) -> ProcessUsage:
     import psutil
 
     try:
         process = psutil.Process(pid)
         times = process.cpu_times()
         children_s = getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
-        return Used(times.user + times.system + children_s, process.memory_info().rss)
+        return ProcessUsage(times.user + times.system + children_s, process.memory_info().rss)
     except psutil.Error:
-        return Used(0.0, 0)
+        return ProcessUsage(0.0, 0)
 
 
 def _family_by_psutil(root: int) -> set[int]:

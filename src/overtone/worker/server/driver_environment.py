@@ -22,7 +22,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class DriverEnvironment:
     """The driver's environment, which its trial processes take over.
 
     Attributes:
@@ -68,21 +68,21 @@ def check_not_loading() -> None:
         )
 
 
-def write_header(file: IO[bytes], surroundings: Surroundings) -> None:
+def write_header(file: IO[bytes], surroundings: DriverEnvironment) -> None:
     """Write the header of `file`; the pickled Job follows it."""
     header = pickle.dumps(surroundings, protocol=5)
     file.write(_LENGTH.pack(len(header)) + header)
 
 
-def take_over(descriptor: int) -> Surroundings:
+def take_over(descriptor: int) -> DriverEnvironment:
     """Read the driver's environment from the file `descriptor`, apply its argv, and return it."""
     found, _ = _parts(descriptor)
-    surroundings = cast(Surroundings, pickle.loads(found))
+    surroundings = cast(DriverEnvironment, pickle.loads(found))
     sys.argv[:] = surroundings.argv
     return surroundings
 
 
-def load_job(descriptor: int, surroundings: Surroundings) -> Job:
+def load_job(descriptor: int, surroundings: DriverEnvironment) -> Job:
     """Return the Job in the file `descriptor`, after importing the modules that it needs.
 
     Raises:

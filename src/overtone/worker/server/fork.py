@@ -11,7 +11,7 @@ from typing import NoReturn
 from overtone.core.job import Job
 from overtone.worker import gpus, output, sigterm, threads
 from overtone.worker.protocol import SocketChannel
-from overtone.worker.server.driver_environment import Surroundings
+from overtone.worker.server.driver_environment import DriverEnvironment
 from overtone.worker.server.spawn import run_to_the_end
 from overtone.worker.server.worker_process import serve
 
@@ -24,7 +24,7 @@ def unsafe_to_fork() -> str:
     return f"importing its modules starts threads, which a fork would lose ({lost})" if lost else ""
 
 
-def run_forked(job: Job, surroundings: Surroundings, descriptors: list[int], board: int) -> NoReturn:
+def run_forked(job: Job, surroundings: DriverEnvironment, descriptors: list[int], board: int) -> NoReturn:
     """Run as a trial's process, in a fork of the server.
 
     Args:

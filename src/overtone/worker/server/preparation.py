@@ -6,7 +6,7 @@ import os
 
 from overtone.core.messages import Start
 from overtone.worker import gpus, output, threads
-from overtone.worker.server.driver_environment import Surroundings
+from overtone.worker.server.driver_environment import DriverEnvironment
 
 
 def cpu_threads(start: Start) -> int:
@@ -14,7 +14,7 @@ def cpu_threads(start: Start) -> int:
     return max(1, int(dict(start.resources.bundles[0]).get("cpu", 0)))
 
 
-def make_ready(start: Start, surroundings: Surroundings) -> None:
+def make_ready(start: Start, surroundings: DriverEnvironment) -> None:
     """Prepare this process for the trial of `start`: GPUs, threads, output files."""
     for name, value in gpus.variables(start, surroundings.gpu_ids):
         os.environ[name] = value

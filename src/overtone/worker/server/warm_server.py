@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 
 from overtone.core.job import Job
 from overtone.worker import output, process_tree
-from overtone.worker.limits.limit_usage import Tally
-from overtone.worker.limits.limit_watch import Watch
+from overtone.worker.limits.limit_usage import UsageFile
+from overtone.worker.limits.limit_watch import LimitWatch
 from overtone.worker.limits.memory_guard import MemoryGuard, expose
 from overtone.worker.message_codec import Message, message_frame
 from overtone.worker.server import run_trial as _body  # noqa: F401  (loaded here, once, for all forks)
@@ -63,13 +63,13 @@ def main(loaded_from: int, parent: int) -> NoReturn:
     output.show_lines_at_once()
     process_tree.adopt_orphans()
     answer_requests()  # also for the forks
-    server = Server(control, parent)
+    server = TrialServer(control, parent)
     server.watch_parent()
     server.prepare(loaded_from)
     server.loop()
 
 
-class Server:
+class TrialServer:
     """A server, from its first request to the driver's end.
 
     Args:
@@ -81,7 +81,7 @@ class Server:
         self._control = control
         self._parent = parent
         self._board = Board()
-        self._watch: Watch | None = None
+        self._watch: LimitWatch | None = None
         self._guard: MemoryGuard | None = None
         self._on_sigterm: Any = None  # a handler of the user's modules, for their trials
         self._job: Job | None = None  # None: each process loads the Job itself
@@ -130,7 +130,7 @@ class Server:
                 warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
             gc.freeze()  # a child's collector then leaves the pages that it shares alone
         if self._surroundings.limits is not None:
-            self._watch = Watch(self._surroundings.limits, tally=Tally(self._surroundings.folder))
+            self._watch = LimitWatch(self._surroundings.limits, tally=UsageFile(self._surroundings.folder))
         self._family = process_tree.children(os.getpid())
         # without a Python handler, SIGCHLD would not reach the wake-up descriptor
         signal.signal(signal.SIGCHLD, lambda signum, frame: None)
@@ -185,7 +185,7 @@ class Server:
             if pid in self._numbers:
                 self._tell(("noticed", self._numbers[pid]))
 
-    def _enforce(self, watch: Watch) -> None:
+    def _enforce(self, watch: LimitWatch) -> None:
         """Kill the trials that exceeded a limit, with all their descendants."""
         for number, index, error, family in watch.look():
             self._tell(("limit", number, index, error))

@@ -9,14 +9,14 @@ from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.worker.gang.plan import RankOrder
 from overtone.worker.protocol import Channel
-from overtone.worker.server.driver_environment import Surroundings
+from overtone.worker.server.driver_environment import DriverEnvironment
 from overtone.worker.server.preparation import make_ready
 
 
 def serve(
     channel: Channel,
     job: Job,
-    surroundings: Surroundings | None = None,
+    surroundings: DriverEnvironment | None = None,
     first: Start | RankOrder | None = None,
 ) -> None:
     """Run the trials, or the rank, that arrive over `channel`; return when this process should end.

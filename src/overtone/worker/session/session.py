@@ -33,11 +33,11 @@ from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.checkpoints.full_disk import Shortage
 from overtone.worker.checkpoints.save_attempts import SaveAttempts
 from overtone.worker.checkpoints.saving_rule import SavingRule
-from overtone.worker.checkpoints.trial_checkpoints import Keeper, Saver
+from overtone.worker.checkpoints.trial_checkpoints import Saver, TrialCheckpoints
 from overtone.worker.protocol import Channel, Nothing
 from overtone.worker.session.metrics import encoded, merged
 from overtone.worker.session.once_per_machine import once
-from overtone.worker.session.trial_connection import Line
+from overtone.worker.session.trial_connection import TrialConnection
 from overtone.worker.session_counts import Counts
 from overtone.worker.sigterm import Notice
 
@@ -45,7 +45,7 @@ _STATE, _AUTOMATIC = object(), object()
 """Placeholders for a checkpoint from `saver`: a requested save, and an automatic save."""
 
 
-class Session(Line):
+class Session(TrialConnection):
     """The connection of one trial to its engine; the paper's listings call it `tune`.
 
     Attributes:
@@ -76,7 +76,7 @@ class Session(Line):
         self._clock = clock
         self._pid = os.getpid()
         self._until_t = start.until_t
-        self._keeper = Keeper(job, start)
+        self._keeper = TrialCheckpoints(job, start)
         self.origin = self._keeper.origin
         self.iteration = self.origin.t if self.origin else 0
         restored = self._keeper.restored

@@ -21,7 +21,7 @@ _lock = -1
 _said_at = 0.0
 
 
-class Line(Origin):
+class TrialConnection(Origin):
     """Sends and receives for one trial, and knows whether the trial was halted.
 
     Attributes:

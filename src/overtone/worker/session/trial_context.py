@@ -12,7 +12,7 @@ from overtone.core.randomness import key
 from overtone.core.resources import Placement
 from overtone.store.folder_mark import mark_of
 from overtone.worker.checkpoints.checkpoint import Checkpoint
-from overtone.worker.checkpoints.trial_checkpoints import Keeper
+from overtone.worker.checkpoints.trial_checkpoints import TrialCheckpoints
 from overtone.worker.protocol import Channel
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Facts:
 class Origin(Facts):
     """The facts of one trial, and the checkpoint that it is restored from."""
 
-    _keeper: Keeper
+    _keeper: TrialCheckpoints
 
     @property
     def checkpoint(self) -> str | None:

@@ -12,7 +12,7 @@ import pytest
 
 from overtone.analysis.plots.axis import Axis
 from overtone.analysis.plots.learning_curves import LearningCurve
-from overtone.analysis.plots.lineage import Change
+from overtone.analysis.plots.lineage import ConfigChange
 from overtone.analysis.plots.points import Points
 from overtone.analysis.plots.shown import Shown
 from overtone.analysis.plots.steps import Steps
@@ -166,7 +166,7 @@ CASES: dict[str, Callable[[], TrialColumns]] = {
 def parts_of(value: Any) -> Iterator[Any]:
     """Yield a plot, its dataclasses, arrays and numbers."""
     yield value
-    if is_dataclass(value) and not isinstance(value, Change):  # A configuration may have any value.
+    if is_dataclass(value) and not isinstance(value, ConfigChange):  # A configuration may have any value.
         for one in fields(value):
             yield from parts_of(getattr(value, one.name))
     elif isinstance(value, tuple | list):

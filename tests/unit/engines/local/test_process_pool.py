@@ -9,7 +9,7 @@ import pytest
 from overtone.core.resources import Resources
 from overtone.engines.local.gangs import most_processes_of
 from overtone.engines.local.process import LocalAttempt, Shape, TrialProcess
-from overtone.engines.local.process_pool import Crew
+from overtone.engines.local.process_pool import ProcessPool
 from overtone.engines.local.room import Room
 from overtone.engines.local.waiting_processes import WaitingProcesses
 from overtone.testing.fake_channel import start
@@ -18,7 +18,7 @@ SHAPE: Shape = ((), 1)
 GPU: Shape = ((("CUDA_VISIBLE_DEVICES", "0"),), 1)
 
 
-class Pool(Crew):
+class Pool(ProcessPool):
     """A pool whose processes are made at once; `fails_after` makes the others fail."""
 
     def __init__(self, most: int) -> None:
