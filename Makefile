@@ -17,11 +17,11 @@ slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, cha
 HOSTS = $(addprefix tests/cluster/test_,gangs.py hosts.py ray_host.py sharing.py)
 CLUSTER = tests/conformance/test_engine_ray.py tests/cluster $(addprefix --ignore=,$(HOSTS))
 cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
-	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=400 $(CLUSTER)
-	@CONFORMANCE_SUBJECT=ray CONFORMANCE_SAMPLE=30 .venv/ray/bin/python -m pytest --timeout=60 tests/ray_behaviour
+	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=900 $(CLUSTER)
+	@CONFORMANCE_SUBJECT=ray CONFORMANCE_SAMPLE=30 .venv/ray/bin/python -m pytest --timeout=300 tests/ray_behaviour
 
 hosts: .venv/ray.stamp  ## hosts in network namespaces, gangs over several nodes, and drivers that share a cluster
-	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=400 $(HOSTS)
+	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=900 $(HOSTS)
 
 ui:  ## the dashboard: its types, its JavaScript, and the page in Chromium, where that is installed
 	@MAKE="$(MAKE)" tests/ui/stage.sh
@@ -40,10 +40,10 @@ searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance
 	@.venv/search/bin/python -m pytest tests/ray_behaviour/test_search_libraries.py
 
 training: .venv/training.stamp  ## training over several processes, with PyTorch, Lightning, Accelerate, Hugging Face, XGBoost, LightGBM, TensorFlow
-	@.venv/training/bin/python -m pytest -n 2 --dist loadfile tests/training
+	@.venv/training/bin/python -m pytest -n 2 --dist loadfile --timeout=900 tests/training
 
 integrations: .venv/integrations.stamp  ## frameworks, trackers and other tuners; with CI=true at most 6 minutes
-	@timeout --foreground -s INT --kill-after=20 $(if $(CI),360,600) .venv/integrations/bin/python -m pytest -n 2 --dist loadfile tests/integrations
+	@timeout --foreground -s INT --kill-after=20 $(if $(CI),360,600) .venv/integrations/bin/python -m pytest -n 2 --dist loadfile --timeout=900 tests/integrations
 
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)

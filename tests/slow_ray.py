@@ -1,31 +1,57 @@
-"""Patience with Ray: on a slow machine, a node starts later than the 30 s that Ray waits for it."""
+"""Patience with Ray: on a slow machine, a node's processes start later than Ray waits for them."""
 
 from __future__ import annotations
 
 import functools
-import time
+import inspect
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
-STARTS_WITHIN_S = 240.0
+ATTEMPTS = 6
+AGENT_PORTS = (
+    "metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port",
+)  # fmt: skip
 
 
-def wait_longer_for_nodes() -> None:
-    """Have this process wait longer for the nodes that it starts; Ray has no option for that."""
+def patiently(start: Callable[[], Any]) -> Any:
+    """Start a node, again as often as it takes longer than the 30 s that Ray waits."""
+    _name_ports_of_agents()
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return start()
+        except Exception as error:
+            if "timed out during startup" not in str(error):
+                raise
+    return start()
+
+
+def _name_ports_of_agents() -> None:
+    """Have nodes that this process starts know their agents' ports.
+
+    A raylet waits 15 s for files with the ports that its agents have chosen, and ends if one is late.
+    """
     from ray._private import services
 
-    plain = services.get_node
+    plain = services.start_raylet
     if hasattr(plain, "__wrapped__"):
         return
 
     @functools.wraps(plain)
-    def get_node(gcs_address: str, node_id: str) -> Any:
-        deadline = time.monotonic() + STARTS_WITHIN_S
-        while True:
-            try:
-                return plain(gcs_address, node_id)
-            except RuntimeError:  # the node has not registered yet
-                if time.monotonic() > deadline:
-                    raise
-            time.sleep(0.1)
+    def start_raylet(*given: Any, **options: Any) -> Any:
+        call = inspect.signature(plain).bind(*given, **options)
+        for name, port in zip(AGENT_PORTS, _free_ports(len(AGENT_PORTS)), strict=True):
+            call.arguments[name] = call.arguments.get(name) or port
+            file = Path(call.arguments["session_dir"], f"{name}_{call.arguments['node_id']}")
+            file.write_text(str(call.arguments[name]))
+        return plain(*call.args, **call.kwargs)
 
-    services.get_node = get_node
+    services.start_raylet = start_raylet
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [server.getsockname()[1] for server in servers]

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 MARK = "OVERTONE_GANGS"
 TRIALS = 3
 GONE_WITHIN_S = 2.0
-SLACK_S = 8.0
+SLACK_S = 90.0
 """A machine with other work schedules the survivors late."""
 
 SCRIPT = f"""
@@ -184,7 +184,7 @@ def kill_at_random(search: Search, kills: int, random: Random) -> tuple[float, s
     """Kill ranks and heads; return the longest time that the rest of a gang lived on, and all ports seen."""
     longest_s, ports = 0.0, set()
     for number in range(kills):
-        gang = random.choice(wait_for(search.gangs, 60, f"no gang runs before kill {number}: {said(search)}"))
+        gang = random.choice(wait_for(search.gangs, 300, f"no gang runs before kill {number}: {said(search)}"))
         ports.add(gang.port)
         time.sleep(random.uniform(0, 0.5))
         victim = random.choice(gang.pids)
@@ -216,7 +216,7 @@ def check(search: Search, ports: set[int]) -> None:
         assert not result["error"], result
         assert result["total"] == 3 * result["t"], result
         assert result["training_iteration"] == result["t"], result
-    wait_for(lambda: not search.pids(), 10, f"left: {search.pids()}")
+    wait_for(lambda: not search.pids(), 90, f"left: {search.pids()}")
     for port in ports:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # only a listener is in the way
@@ -234,7 +234,7 @@ def main() -> None:
             began = time.monotonic()
             longest_s, ports = kill_at_random(search, arguments.kills, Random(arguments.seed))
             (search.folder / "over").touch()
-            search.driver.wait(120)
+            search.driver.wait(600)
             check(search, ports)
         except (AssertionError, subprocess.TimeoutExpired) as error:
             sys.exit(f"{error}\n{said(search)}")

@@ -223,9 +223,14 @@ def main(rounds: int, seed: int, case: str, growth: int) -> int:
         os.environ[THRESHOLD] = "0.8"
     if case == "ray-first":  # its workers believe that it lets them have all of the memory
         environment = {"runtime_env": {"env_vars": {THRESHOLD: "1.0"}}}
-    ray.init(
-        "local", num_cpus=4, object_store_memory=80_000_000, _memory=LIMIT, include_dashboard=False, log_to_driver=False,
-        **environment,
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.slow_ray import patiently
+
+    patiently(
+        lambda: ray.init(
+            "local", num_cpus=4, object_store_memory=80_000_000, _memory=LIMIT, include_dashboard=False,
+            log_to_driver=False, **environment,
+        )
     )  # fmt: skip
     failures = 0
     for number in range(rounds):

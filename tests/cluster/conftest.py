@@ -21,10 +21,9 @@ import pytest
 
 from overtone.core import messages as m
 from overtone.core.protocols import Observer
-from tests.slow_ray import wait_longer_for_nodes
+from tests.slow_ray import ATTEMPTS, patiently
 
 pytest.importorskip("ray", reason="tests of the cluster engine need Ray")
-wait_longer_for_nodes()
 
 WITHIN_S = 300.0
 """How long a test waits for what should happen, on the slowest machine; many processes start meanwhile."""
@@ -97,11 +96,15 @@ class Nodes:
     def _start(self, options: dict[str, Any]) -> Any:
         # Ray looks for free names of sockets, and two nodes may find the same ones at the same time.
         folder = self.cluster.head_node.get_sockets_dir_path()
-        name = f"{folder}/node{next(NUMBERS)}"
-        return self.cluster.add_node(
-            wait=False, object_store_memory=MEMORY, raylet_socket_name=f"{name}r",
-            plasma_store_socket_name=f"{name}s", **options,
-        )  # fmt: skip
+
+        def start() -> Any:
+            name = f"{folder}/node{next(NUMBERS)}"
+            return self.cluster.add_node(
+                wait=False, object_store_memory=MEMORY, raylet_socket_name=f"{name}r",
+                plasma_store_socket_name=f"{name}s", **options,
+            )  # fmt: skip
+
+        return patiently(start)
 
     def wait(self) -> None:
         """Until all nodes are there."""
@@ -126,7 +129,7 @@ def cluster() -> Iterator[Any]:
     head = {
         "num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False, "_system_config": QUICK,
     }  # fmt: skip
-    made = Cluster(initialize_head=True, head_node_args=head)
+    made = patiently(lambda: Cluster(initialize_head=True, head_node_args=dict(head)))
     ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
     yield made
     session = Path(ray._private.worker._global_node.get_session_dir_path())
@@ -216,7 +219,17 @@ class Started:
         }  # fmt: skip
 
     def start(self) -> None:
-        """Start it, and wait until the node runs."""
+        """Start it, and wait until the node runs; again as often as Ray gives it up."""
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                self._start()
+                break
+            except subprocess.CalledProcessError:
+                self.stop()
+                if not left:
+                    raise
+
+    def _start(self) -> None:
         head = {name: value for name, value in self.environment.items() if name != "RAY_ADDRESS"}
         quiet = subprocess.DEVNULL  # a pipe would stay open with the processes
         subprocess.run(

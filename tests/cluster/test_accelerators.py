@@ -49,6 +49,7 @@ def test_gpus_named_by_uuid_are_what_trials_see(nodes: Any, engine: Any, seen: A
         assert sorted(one["CUDA_VISIBLE_DEVICES"] for one in found) == sorted(NAMES)
 
 
+@pytest.mark.full
 def test_other_accelerators_than_gpus_are_what_trials_see(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:

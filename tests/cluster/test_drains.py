@@ -89,7 +89,7 @@ def both_run_again(events: list[Any]) -> bool:
     return sum(type(event) is m.Started and event.attempt == 1 for event in events) == 2
 
 
-@pytest.mark.parametrize("uses_ray", [False, True], ids=["forked", "actor"])
+@pytest.mark.parametrize("uses_ray", [False, pytest.param(True, marks=pytest.mark.full)], ids=["forked", "actor"])
 def test_trials_of_a_drained_node_save_and_continue_elsewhere(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool
 ) -> None:
@@ -151,6 +151,7 @@ def test_a_trial_that_cannot_save_uses_the_time_until_its_node_ends(
     assert [causes[trial.trial_id] for trial in analysis.trials] == ["returned", "lost"]
 
 
+@pytest.mark.full
 def test_a_node_that_gets_a_sigterm_is_drained_by_ray(
     cluster: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:

@@ -26,7 +26,9 @@ GONE_WITHIN_S = 90.0
 """On a busy machine; `tests/chaos/gangs.py` measures that it is two seconds on another."""
 TWO_RANKS = [{}, {"CPU": 1.0}, {"CPU": 1.0}]
 LAST_RANK_THERE = [{"GPU": 0.01}, {"CPU": 1.0}, {"CPU": 1.0, "rank": 0.01}]
-FORKED_OR_ACTOR = pytest.mark.parametrize("uses_ray", [False, True], ids=["forked", "actor"])
+FORKED_OR_ACTOR = pytest.mark.parametrize(
+    "uses_ray", [False, pytest.param(True, marks=pytest.mark.full)], ids=["forked", "actor"]
+)
 
 
 def seen_by_rank() -> dict[str, Any]:
@@ -129,7 +131,9 @@ def pids(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("who", "uses_ray"), [("head", False), ("1", False), ("1", True)], ids=["head", "forked", "actor"]
+    ("who", "uses_ray"),
+    [("head", False), pytest.param("1", False, marks=pytest.mark.full), ("1", True)],
+    ids=["head", "forked", "actor"],
 )
 def test_the_death_of_one_ends_all_and_the_trial_goes_on_from_its_checkpoint(
     both: None, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool, who: str
@@ -195,6 +199,7 @@ def hang_here(folder: str) -> None:
     time.sleep(1000)
 
 
+@pytest.mark.full
 def test_stacks_are_those_of_head_and_ranks(
     both: None, engine: Any, seen: Any, until: Any, tmp_path: Path
 ) -> None:

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 LIMIT_S = 30
 """Ray ends the driver after this time; the driver notices after a few seconds, on a busy machine later."""
 
@@ -38,6 +40,7 @@ tune.run(
 """
 
 
+@pytest.mark.full
 def test_a_driver_says_that_the_head_is_gone_before_ray_ends_it(
     cluster: Any, started: Any, until: Any, tmp_path: Path
 ) -> None:

@@ -251,6 +251,7 @@ def test_requests_reach_a_driver_on_another_host(pair: tuple[Host, Host], tmp_pa
     assert [one["what"] for one in lines if one["e"] == "requested"] == ["note", "stop"]
 
 
+@pytest.mark.full
 def test_the_page_of_a_run_on_two_hosts(pair: tuple[Host, Host], tmp_path: Path) -> None:
     pytest.importorskip("starlette", reason="the dashboard needs starlette and uvicorn")
     head, other = pair

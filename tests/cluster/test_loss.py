@@ -86,6 +86,7 @@ def test_lost_while_saving(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -
     check(run, seen, tmp_path, 4, 10)
 
 
+@pytest.mark.full
 def test_lost_while_restoring(nodes: Any, engine: Any, seen: Any, until: Any, tmp_path: Path) -> None:
     spot = {"num_cpus": 2, "resources": {"spot": 2}}
     first = nodes.add(**spot)
@@ -105,6 +106,7 @@ def test_lost_while_restoring(nodes: Any, engine: Any, seen: Any, until: Any, tm
     check(run, seen, tmp_path, 2, 10)
 
 
+@pytest.mark.full
 def test_two_nodes_at_once_and_the_head_alone_is_left(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ def test_two_nodes_at_once_and_the_head_alone_is_left(
     check(run, seen, tmp_path, 3, 10)
 
 
+@pytest.mark.full
 def test_many_trials_while_nodes_come_and_go(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
@@ -149,6 +152,7 @@ def freeze(node: Any) -> None:
             process.kill()
 
 
+@pytest.mark.full
 def test_no_trial_is_placed_again_on_a_node_that_is_dead(
     nodes: Any, engine: Any, seen: Any, until: Any, tmp_path: Path
 ) -> None:

@@ -84,7 +84,7 @@ def check_whole(run: Any, seen: Any, folder: Path, count: int) -> None:
         assert found == list(range(1, max(reports(seen, trial.trial_id)) + 1))
 
 
-@pytest.mark.parametrize("uses_ray", [False, True], ids=["forked", "actor"])
+@pytest.mark.parametrize("uses_ray", [False, pytest.param(True, marks=pytest.mark.full)], ids=["forked", "actor"])
 def test_trials_of_tests_get_as_much_of_a_busy_machine_as_the_tests(
     cluster: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool
 ) -> None:
@@ -96,7 +96,9 @@ def test_trials_of_tests_get_as_much_of_a_busy_machine_as_the_tests(
     assert trial.last_result["niceness"] == os.nice(0)
 
 
-@pytest.mark.parametrize("carries", [False, True], ids=["shared disk", "no shared disk"])
+@pytest.mark.parametrize(
+    "carries", [pytest.param(False, marks=pytest.mark.full), True], ids=["shared disk", "no shared disk"]
+)
 def test_trials_of_a_lost_node_go_on_elsewhere(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path, carries: bool
 ) -> None:
@@ -164,6 +166,7 @@ def test_trials_wait_for_a_resource_that_comes(nodes: Any, engine: Any, seen: An
     assert {event.metrics["gpus"] for event in seen.of(m.Reported)} == {"0", "1"}
 
 
+@pytest.mark.full
 def test_trials_of_the_only_node_with_gpus_wait_for_another(
     nodes: Any, engine: Any, seen: Any, until: Any, tmp_path: Path
 ) -> None:
@@ -212,8 +215,10 @@ def test_a_gang_that_loses_a_member_runs_again(nodes: Any, engine: Any, seen: An
     assert seen.of(m.Started)[-1].restored is not None
 
 
-@pytest.mark.parametrize("carries", [False, True], ids=["shared disk", "no shared disk"])
-@pytest.mark.parametrize("uses_ray", [False, True], ids=["agent", "actor"])
+@pytest.mark.parametrize(
+    ("carries", "uses_ray"),
+    [(False, True), (True, False), *[pytest.param(one, one, marks=pytest.mark.full) for one in (False, True)]],
+)
 def test_what_trials_write_into_their_folders_is_at_the_driver(
     nodes: Any, engine: Any, tmp_path: Path, carries: bool, uses_ray: bool
 ) -> None:

@@ -15,7 +15,12 @@ from overtone.errors import OvertoneError
 
 pytestmark = pytest.mark.filterwarnings("default")
 
-FORKED_OR_ACTOR = pytest.mark.parametrize("uses_ray", [False, True], ids=["forked", "actor"])
+FORKED_OR_ACTOR = pytest.mark.parametrize(
+    "uses_ray", [False, pytest.param(True, marks=pytest.mark.full)], ids=["forked", "actor"]
+)
+ACTOR_OR_FORKED = pytest.mark.parametrize(
+    "uses_ray", [True, pytest.param(False, marks=pytest.mark.full)], ids=["actor", "forked"]
+)
 
 
 def sees(config: dict[str, Any]) -> None:
@@ -72,7 +77,7 @@ def test_trials_have_the_variables_of_their_environment(
     assert "OF_THE_TRIAL" not in os.environ
 
 
-@FORKED_OR_ACTOR
+@ACTOR_OR_FORKED
 def test_trials_run_with_the_files_and_modules_of_their_environment(
     cluster: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool
 ) -> None:
@@ -98,6 +103,7 @@ def test_trials_run_with_the_files_and_modules_of_their_environment(
     assert (result.metrics["what"], result.metrics["data"]) == ("of the environment", "beside it")
 
 
+@pytest.mark.full
 def test_trials_have_the_packages_of_their_environment(
     cluster: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:

@@ -41,8 +41,10 @@ def kept(folder: Path) -> list[str]:
         source.close()
 
 
-@pytest.mark.parametrize("uses_ray", [False, True])
-@pytest.mark.parametrize("carries", [False, True])
+@pytest.mark.parametrize(
+    ("carries", "uses_ray"),
+    [(False, True), (True, False), *[pytest.param(one, one, marks=pytest.mark.full) for one in (False, True)]],
+)
 def test_output_is_kept(engine: Any, tmp_path: Path, carries: bool, uses_ray: bool) -> None:
     train = tune.with_resources(printing, {"cpu": 1}, ray=uses_ray)
     tune.run(

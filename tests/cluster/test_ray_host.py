@@ -95,6 +95,7 @@ with Gang(host(), 2, timeout_s=300) as gang:
 """
 
 
+@pytest.mark.full
 def test_ranks_end_with_a_head_that_is_killed(cluster: Any, other: None, until: Any, tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)

@@ -80,6 +80,7 @@ def test_a_trial_that_uses_ray_starts_actors_in_its_reservation(
     assert all(one.free.get("cpu") == one.total["cpu"] for one in look())
 
 
+@pytest.mark.full
 def test_the_example_of_data_parallel_training(cluster: Any, nodes: Any, tmp_path: Path) -> None:
     nodes.add(num_cpus=1)
     nodes.wait()
@@ -90,6 +91,7 @@ def test_the_example_of_data_parallel_training(cluster: Any, nodes: Any, tmp_pat
     assert float(best[1]) < 0.02
 
 
+@pytest.mark.full
 def test_a_trial_that_uses_ray_is_held_to_its_limits_over_its_attempts(
     cluster: Any, engine: Any, tmp_path: Path
 ) -> None:
@@ -215,6 +217,7 @@ tune.run(Saves, checkpoint_freq=1, metric="loss", mode="min", storage_path=sys.a
 """
 
 
+@pytest.mark.full
 def test_what_a_killed_driver_has_half_saved_on_nodes_is_gone_with_the_next_run(
     cluster: Any, engine: Any, until: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

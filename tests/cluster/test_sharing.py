@@ -268,6 +268,7 @@ def test_each_new_run_gets_slots_of_those_that_hold_them_all(
     assert first.process.poll() is None
 
 
+@pytest.mark.full
 def test_a_run_of_higher_priority_gets_each_next_slot_until_it_ends_or_is_killed(
     four_cpus: None, drivers: Any
 ) -> None:
@@ -286,7 +287,7 @@ def test_a_run_of_higher_priority_gets_each_next_slot_until_it_ends_or_is_killed
     low.wait_for(len(low.trials()) + 8)
 
 
-@pytest.mark.parametrize("end", [signal.SIGSTOP, signal.SIGKILL])
+@pytest.mark.parametrize("end", [pytest.param(signal.SIGSTOP, marks=pytest.mark.full), signal.SIGKILL])
 def test_others_share_on_when_the_driver_that_made_the_register_ends_or_stops(
     four_cpus: None, drivers: Any, end: signal.Signals
 ) -> None:
@@ -301,6 +302,7 @@ def test_others_share_on_when_the_driver_that_made_the_register_ends_or_stops(
     third.wait_for(len(third.trials()) + 8)
 
 
+@pytest.mark.full
 def test_a_large_trial_is_not_passed_by_small_ones_for_ever(
     four_cpus: None, drivers: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:

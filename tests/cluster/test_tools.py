@@ -8,6 +8,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 NODE = r"\d+\.\d+\.\d+\.\d+"  # the machine's own address, or 127.0.0.1 where it has no other
 
 SCRIPT = """
@@ -38,6 +40,7 @@ def figure(port: int, run: str, name: str) -> float:
     return float(line[2]) if line is not None and re.search(rf'node="{NODE}"', line[1]) else -1.0
 
 
+@pytest.mark.full
 def test_runs_and_their_trials_are_shown(started: Any, until: Any, tmp_path: Path) -> None:
     # The agent's port: its default is that of the cluster of the other tests.
     ports = ("--dashboard-port=8398", "--metrics-export-port=8399", "--dashboard-agent-listen-port=8397")

@@ -9,6 +9,7 @@ import pytest
 
 from overtone.core.protocols import Engine
 from overtone.testing.engine_conformance import EngineConformance
+from tests.slow_ray import patiently
 
 pytest.importorskip("ray", reason="the cluster engine needs Ray")
 
@@ -19,7 +20,8 @@ def cluster() -> Iterator[None]:
 
     if not hasattr(ray, "init"):
         pytest.skip("the cluster engine needs Ray")
-    ray.init("local", num_cpus=2, object_store_memory=80_000_000, include_dashboard=False)
+    options = {"num_cpus": 2, "object_store_memory": 80_000_000, "include_dashboard": False}
+    patiently(lambda: ray.init("local", **options))
     yield
     ray.shutdown()
 

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 # before any import of a framework, and for the processes that inherit it
 os.environ.update({"KERAS_BACKEND": "torch", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"})
+os.environ["WANDB__SERVICE_WAIT"] = "300"  # on a busy machine its process starts slowly
 
 
 def pytest_configure(config: pytest.Config) -> None:

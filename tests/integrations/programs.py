@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 
-def overtone(*words, cwd, env=None, check=True, timeout=120):
+def overtone(*words, cwd, env=None, check=True, timeout=800):
     """Run `overtone ...` and return its output; `check` fails the test if the command fails."""
     done = subprocess.run(
         [sys.executable, "-m", "overtone", *map(str, words)], cwd=cwd, capture_output=True, text=True,
@@ -37,7 +37,7 @@ def results(folder):
     }
 
 
-def await_that(condition, what, timeout_s=60.0):
+def await_that(condition, what, timeout_s=300.0):
     """Wait until a condition holds, and return its value."""
     deadline = time.monotonic() + timeout_s
     while not (value := condition()):

@@ -18,7 +18,7 @@ NAMES = ["SVM", "extra trees", "k-neighbours", "logistic regression", "MLP"]
 
 def test_the_search_ends_with_the_best_estimator(tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLE), "--trials", "8", "--storage", str(tmp_path)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=110)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=800)
     assert run.returncode == 0, run.stdout + run.stderr
     rows = re.findall(rf"^({'|'.join(NAMES)}) +(\d+) +(\d+) +(-|0\.\d+)$", run.stdout, re.M)
     assert [name for name, *_ in rows] == NAMES

@@ -15,10 +15,7 @@ from tracker_contents import artifacts, expected, in_mlflow, n_values, same, sav
 
 AWAY_S = 20.0
 
-pytestmark = [
-    pytest.mark.skipif(os.environ.get("CI") == "true", reason="takes minutes: make integrations without CI"),
-    pytest.mark.timeout(1200),
-]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(1800)]
 
 
 class Server:

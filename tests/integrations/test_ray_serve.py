@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.slow_ray import patiently
+
 pytest.importorskip("ray.serve", reason='pip install "ray[serve]"')
 pytest.importorskip("sklearn")
 
@@ -29,14 +31,7 @@ def port() -> Iterator[int]:
     from ray import serve
 
     options = {"num_cpus": 2, "include_dashboard": False, "logging_level": "error", "log_to_driver": False}
-    for patience in (1, 0):  # on a busy machine the node's processes may start too late
-        try:
-            ray.init(address="local", **options)
-            break
-        except Exception:
-            ray.shutdown()
-            if not patience:
-                raise
+    patiently(lambda: ray.init(address="local", **options))
     try:
         with socket.socket() as chosen:
             chosen.bind(("127.0.0.1", 0))
@@ -50,11 +45,10 @@ def port() -> Iterator[int]:
 
 def answer(port: int, images: list[list[float]]) -> list[int]:
     request = urllib.request.Request(f"http://127.0.0.1:{port}/", json.dumps(images).encode())
-    with urllib.request.urlopen(request, timeout=60) as response:
+    with urllib.request.urlopen(request, timeout=800) as response:
         return json.load(response)
 
 
-@pytest.mark.timeout(240)
 def test_a_pack_is_served_as_it_predicts_offline(tmp_path, monkeypatch, capsys, port):
     from ray import serve
     from sklearn.datasets import load_digits

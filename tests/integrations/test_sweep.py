@@ -86,6 +86,15 @@ run_cap: 4
 """
 
 
+GATED = ARGPARSE.replace("import time\n", "import os\nimport time\n").replace(
+    "    loss = ",
+    """    while epoch == 3 and not os.path.exists("may_end"):
+        time.sleep(0.02)
+    loss = """,
+)
+"""The same; it waits after three epochs until there is a file `may_end`."""
+
+
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / "train.py").write_text(ARGPARSE)
@@ -95,7 +104,8 @@ def project(tmp_path):
 
 def test_a_sweep_file_of_wandb_runs_as_it_is(project):
     pytest.importorskip("yaml")
-    overtone("sweep", "sweep.yaml", "--dir", "out", "--seed", "1", cwd=project)
+    words = ("sweep", "sweep.yaml", "--dir", "out", "--seed", "1", "--max-concurrent", "1")
+    overtone(*words, cwd=project)  # one after the other: how many are stopped depends on their order
     found = results(only_folder(project / "out"))
     lengths = sorted(len(one) for one in found.values())
     assert len(found) == 4
@@ -138,9 +148,7 @@ def test_hydra_with_its_own_sweeps(project):
 
 def test_a_killed_sweep_goes_on(project):
     pytest.importorskip("yaml")
-    (project / "slow.py").write_text(
-        ARGPARSE.replace("loss = ", "time.sleep(0.2); loss = ").replace("default=6", "default=10")
-    )
+    (project / "slow.py").write_text(GATED)
     words = (
         "sweep",
         "sweep.yaml",
@@ -165,6 +173,7 @@ def test_a_killed_sweep_goes_on(project):
         process.kill()
         process.wait()
     await_that(lambda: not processes_with(mark), "the end of all programs")
+    (project / "may_end").touch()
     overtone("resume", only_folder(project / "out"), cwd=project)
     assert "best by last value" in overtone(*words, cwd=project).stdout  # It is finished: nothing runs again.
     found = results(only_folder(project / "out"))
@@ -224,7 +233,7 @@ def agent(project, name):
 
 
 def test_agents_share_a_sweep_and_one_that_is_killed_loses_no_trial(project):
-    (project / "slow.py").write_text(ARGPARSE.replace("loss = ", "time.sleep(0.25); loss = "))
+    (project / "slow.py").write_text(GATED)
     (project / "s.json").write_text(
         json.dumps(
             {"method": "grid", "metric": {"name": "val_loss"}, "parameters": {"lr": {"values": [1, 2, 3]}}}
@@ -253,8 +262,9 @@ def test_agents_share_a_sweep_and_one_that_is_killed_loses_no_trial(project):
         await_that(lambda: len(processes_with(mark)) >= 2, "two trials at once")
         await_that(lambda: sum(map(len, results_now(project))) > 2, "results")
         agents[0].kill()
-        assert driver.wait(120) == 0
-        assert agents[1].wait(60) == 0
+        (project / "may_end").touch()
+        assert driver.wait(300) == 0
+        assert agents[1].wait(300) == 0
     finally:
         for process in (driver, *agents):
             process.kill()

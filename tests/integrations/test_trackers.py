@@ -7,8 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from pathlib import Path
 
 import pytest
 from tracked_search import search, tracker
@@ -18,6 +18,7 @@ from overtone.observers.trackers.mark import MarkFile
 from overtone.observers.trackers.projection import follow_journal
 from overtone.observers.trackers.tracker import place_name
 from overtone.store.folder_mark import FolderMark
+from tests.integrations.programs import await_that
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,6 @@ def empty_database(tmp_path_factory):
     return path
 
 
-@pytest.mark.timeout(600)
 def test_offline_files_equal_the_results(tmp_path):
     pytest.importorskip("wandb")
     pytest.importorskip("comet_ml")
@@ -44,7 +44,27 @@ def test_offline_files_equal_the_results(tmp_path):
     assert [trial for trial, some in tags.items() if "best" in some] == [best]
 
 
-@pytest.mark.timeout(600)
+def test_wandbs_own_process_has_ended_when_the_callback_is_closed(tmp_path):
+    """It writes the files; killed before, on a busy machine, it would leave a part of them."""
+    pytest.importorskip("wandb")
+    psutil = pytest.importorskip("psutil")
+
+    def writers():
+        found = psutil.Process().children(recursive=True)
+        return [one for one in found if "wandb-core" in one.name() and one.status() != psutil.STATUS_ZOMBIE]
+
+    search(str(tmp_path), [], n=1)
+    folder, sent = FolderMark.of(tmp_path / "search"), tracker("wandb", "")
+    file = MarkFile(folder, place_name(sent.kind, sent.settings()))
+    assert file.acquire()
+    follow_journal(folder, sent, file, lambda: True, time.sleep, pytest.fail, pytest.fail)
+    assert writers()
+    sent.close()
+    assert not writers()
+    file.release()
+    assert same(in_wandb(tmp_path)[0], expected(tmp_path))
+
+
 def test_mlflow_after_an_end_at_any_request(tmp_path, empty_database, monkeypatch):
     """Each process ends before its request, or after it without knowing; the mark is of the last batch."""
     import mlflow
@@ -85,14 +105,13 @@ def test_mlflow_after_an_end_at_any_request(tmp_path, empty_database, monkeypatc
         except End:
             n_ends += 1
         file.release()
-    assert n_ends > 10  # requests are put together by the time that they take
+    assert n_ends > 4  # requests are put together by the time that they take
     values, runs = in_mlflow(tmp_path / "mlflow.db")
     assert same(values, expected(tmp_path))
     assert sorted(facts[0] for facts in runs.values()) == ["FAILED", "FINISHED", "FINISHED", "FINISHED"]
     assert [trial[-1] for trial, facts in runs.items() if facts[1].get("overtone.best") == "true"] == ["1"]
 
 
-@pytest.mark.timeout(600)
 def test_mlflow_after_a_kill_of_the_driver(tmp_path, empty_database):
     """The driver is killed while values arrive; a second one ends well."""
     database = tmp_path / "mlflow.db"
@@ -114,15 +133,12 @@ def test_mlflow_after_a_kill_of_the_driver(tmp_path, empty_database):
     assert "five is unlucky" in by_index["3"][1]["error"]
     assert len(saved(tmp_path)) == 4
     assert artifacts(database) == saved(tmp_path)
-    assert not [one for one in os.listdir("/tmp") if one.startswith("overtone-tracker-") and is_dead(one)]
+    await_that(
+        lambda: not [one for one in os.listdir(tempfile.gettempdir()) if one.startswith(f"overtone-tracker-{driver.pid}-")],
+        "the end of the killed driver's temporary files",
+    )  # fmt: skip
 
 
-def is_dead(name):
-    """Return whether a folder for temporary files is of a driver that has ended."""
-    return not Path("/proc", name.split("-")[2]).exists()
-
-
-@pytest.mark.timeout(600)
 def test_sync_after_a_run_without_a_tracker(tmp_path, empty_database):
     shutil.copy(empty_database, tmp_path / "mlflow.db")
     search(str(tmp_path), [], n=3)

@@ -10,7 +10,6 @@ import pytest
 from training_runs import MOST_LINES, ROOT, added_lines, check_page, run_page
 
 pytest.importorskip("transformers")
-pytestmark = pytest.mark.timeout(300)
 
 
 def test_the_page_shows_what_the_example_prints(

@@ -152,6 +152,7 @@ def test_the_older_form_trains_to_as_many_rounds_in_all_and_is_searched():
     assert further.config["params"]["max_depth"] == 2
 
 
+@pytest.mark.full
 def test_the_older_form_of_lightgbm():
     result = LightGBMTrainer(
         params=LIGHTGBM,
@@ -198,12 +199,11 @@ def test_network_parameters_outside_of_a_trainer_are_none_with_a_warning():
 @pytest.mark.parametrize(
     ("example", "says"),
     [
-        ("xgboost_ranks.py", "Validation error 0."),
-        ("lightgbm_ranks.py", "Validation error 0."),
+        pytest.param("xgboost_ranks.py", "Validation error 0.", marks=pytest.mark.full),
+        pytest.param("lightgbm_ranks.py", "Validation error 0.", marks=pytest.mark.full),
         ("tensorflow_ranks.py", "Equal on all ranks: True"),
     ],
 )
-@pytest.mark.timeout(240)
 def test_an_example_runs(example, says, tmp_path):
     command = [sys.executable, str(EXAMPLES / example), "--smoke", "--storage", str(tmp_path)]
     run = subprocess.run(

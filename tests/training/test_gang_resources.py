@@ -25,13 +25,14 @@ def machine():
 
 
 def meet(config):
-    """Note when this rank began and ended; its gang is together from the first report to the second."""
-    context = train.get_context()
+    """Note when this rank began and ended; the first two gangs wait for each other."""
+    context, folder = train.get_context(), Path(config["folder"])
     began = time.monotonic()
-    train.report({"met": 0})
-    time.sleep(0.2)
+    folder.joinpath(f"{context.get_trial_id()}-{context.get_world_rank()}.begun").touch()
+    while len(list(folder.glob("*.begun"))) < 4:
+        time.sleep(0.02)
     train.report({"met": 1})
-    place = Path(config["folder"], f"{context.get_trial_id()}-{context.get_world_rank()}")
+    place = folder / f"{context.get_trial_id()}-{context.get_world_rank()}"
     place.write_text(f"{began} {time.monotonic()}")
 
 
@@ -47,7 +48,7 @@ def test_eight_gangs_of_two_on_four_cpus_are_two_at_a_time(machine, tmp_path):
     )
     results = tuner.fit()
     assert [result.metrics["met"] for result in results] == [1] * 8
-    times = [tuple(map(float, path.read_text().split())) for path in notes.iterdir()]
+    times = [tuple(map(float, path.read_text().split())) for path in notes.glob("*-[01]")]
     assert len(times) == 16
     changes = sorted([(began, 1) for began, _ in times] + [(ended, -1) for _, ended in times])
     running = most = 0

@@ -28,7 +28,7 @@ check_curve("keras_digits", {"units": 32, "lr": 0.01}, names, Path(sys.argv[1]))
 """
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.full
 def test_a_killed_training_has_the_history_of_keras(tmp_path: Path) -> None:
     """Keras chooses its backend at its import: in a process of its own."""
     pytest.importorskip("tensorflow")
@@ -38,6 +38,6 @@ def test_a_killed_training_has_the_history_of_keras(tmp_path: Path) -> None:
         env={**os.environ, "KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "2"},
         capture_output=True,
         text=True,
-        timeout=580,
+        timeout=800,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -12,7 +12,7 @@ import pytest
 CHAOS = Path(__file__).parents[1] / "chaos" / "gangs.py"
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.full
 def test_nothing_is_left_of_killed_gangs_and_no_step_is_lost(tmp_path: Path) -> None:
     command = [sys.executable, str(CHAOS), "--kills", "6", "--seed", "2"]
     run = subprocess.run(

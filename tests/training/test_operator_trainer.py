@@ -98,6 +98,7 @@ def test_a_killed_worker_is_started_again_and_the_group_does_not_shrink(trainer_
     assert "2 of 3 retries" in capfd.readouterr().err
 
 
+@pytest.mark.full
 def test_without_retries_a_killed_worker_is_an_error(trainer_of, tmp_path):
     trainer = trainer_of(Fragile, config={"marks": [tmp_path / "one"]})
     trainer.train(max_retries=0)
@@ -131,6 +132,7 @@ def test_too_many_workers_are_refused_before_any_starts(trainer_of):
         trainer_of(num_workers=4, num_cpus_per_worker=1000)
 
 
+@pytest.mark.full
 def test_several_models_are_had_in_their_shape(trainer_of):
     trainer = trainer_of(GAN, scheduler_step_freq=None)
     trainer.train(num_steps=1)
@@ -138,6 +140,7 @@ def test_several_models_are_had_in_their_shape(trainer_of):
     trainer.update_scheduler(0.5)
 
 
+@pytest.mark.full
 def test_declared_cpus_count(trainer_of):
     overtone.init(num_cpus=64)
     try:
@@ -147,6 +150,7 @@ def test_declared_cpus_count(trainer_of):
         overtone.shutdown()
 
 
+@pytest.mark.full
 def test_a_module_of_lightning(trainer_of):
     lightning = pytest.importorskip("lightning")
 

@@ -106,6 +106,7 @@ def test_a_killed_rank_or_head_costs_nothing_but_time(search, tmp_path):
         assert results[0][name] == results[1][name] == results[2][name]
 
 
+@pytest.mark.full
 def test_a_gan_with_an_epoch_of_its_own(search):
     analysis = search(trainable(GAN, use_fp16=True), stop={"training_iteration": 2})
     result = analysis.trials[0].last_result
@@ -153,7 +154,7 @@ class Leaky(Classifier):
         super().setup(config)
 
 
-@pytest.mark.parametrize("use_local", [True, False])
+@pytest.mark.parametrize("use_local", [True, pytest.param(False, marks=pytest.mark.full)])
 def test_a_config_does_not_leak_into_the_next_trial(search, use_local):
     shared = {"shared": {}, "list": []}
     kind = trainable(Leaky, num_workers=1, use_local=use_local, config=shared)

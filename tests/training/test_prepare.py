@@ -41,7 +41,7 @@ def told_by_ranks(program: str, n: int = 2) -> list[list]:
             )
             for rank in range(n)
         ]
-        outputs = [process.communicate(timeout=120)[0] for process in processes]
+        outputs = [process.communicate(timeout=800)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * n
     return [[json.loads(line) for line in output.splitlines()] for output in outputs]
 

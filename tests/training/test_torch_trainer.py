@@ -130,6 +130,7 @@ def test_a_failed_training_says_which_rank_and_goes_on_after_a_restore(undisturb
     assert result.metrics["parameters"] == undisturbed.metrics["parameters"]
 
 
+@pytest.mark.full
 def test_a_training_begins_from_a_given_checkpoint(undisturbed, tmp_path):
     trainer = TorchTrainer(
         fit_line,
@@ -236,6 +237,7 @@ def report_number(config):
     return lambda: "what cannot be pickled is not sent"
 
 
+@pytest.mark.full
 def test_a_trial_trains_several_times(tmp_path):
     bundles = ScalingConfig(num_workers=2, trainer_resources={}).as_placement_group_factory()
     tuner = tune.Tuner(tune.with_resources(several_trainings, bundles), run_config=run_config(tmp_path))

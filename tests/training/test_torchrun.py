@@ -38,7 +38,9 @@ def test_results_of_a_script(script, tmp_path):
         assert trial.last_result["world"] == 2
 
 
-@pytest.mark.parametrize("script", ["torchrun_descriptor.py", "torchrun_report.py"])
+@pytest.mark.parametrize(
+    "script", ["torchrun_descriptor.py", pytest.param("torchrun_report.py", marks=pytest.mark.full)]
+)
 def test_a_script_is_stopped(script, tmp_path):
     analysis = searched(script, tmp_path, {"lr": 0.1}, stop={"training_iteration": 2})
     assert analysis.trials[0].last_result["training_iteration"] == 2
@@ -49,7 +51,6 @@ def test_an_exit_status_is_a_failure(tmp_path):
         searched("torchrun_report.py", tmp_path, {"lr": 0.1, "exit": 3})
 
 
-@pytest.mark.timeout(120)
 def test_a_rank_that_leaves_ends_those_that_wait_for_it(tmp_path):
     trainable = tune.torchrun(SCRIPTS / "torchrun_leaves.py", nproc=2)
     with pytest.raises(TuneError, match="rank 1"):

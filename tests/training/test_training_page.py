@@ -12,7 +12,6 @@ import pytest
 PAGE = Path(__file__).parents[2] / "docs" / "distributed-training.md"
 
 
-@pytest.mark.timeout(300)
 def test_the_listings_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:

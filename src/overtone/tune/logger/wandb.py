@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -166,6 +167,11 @@ class WandbLoggerCallback(TrackerCallback):
         for trial in trials:
             if not trial.is_finished():
                 self.do(self._end, trial.trial_id, _KILLED)
+
+    def close(self) -> None:
+        """Wait until wandb's own process has written everything; the end of a run waits 30 s for that."""
+        if end := getattr(sys.modules.get("wandb"), "teardown", None):
+            end()
 
     # --- actions ------------------------------------------------------------------------
 
