@@ -30,5 +30,5 @@ fi
 ${MAKE:-make} --no-print-directory -s .venv/ui.stamp tests/ui/node_modules/.package-lock.json
 tests/ui/node_modules/.bin/tsc -p tests/ui/tsconfig.json
 node --import ./tests/ui/js/register.mjs --test --test-reporter=dot tests/ui/js/
-.venv/ui/bin/python -m pytest --timeout=180 tests/ui "$@"
+.venv/ui/bin/python -m pytest --timeout=900 tests/ui "$@"
 echo "the dashboard's checks took $((SECONDS - began)) s"

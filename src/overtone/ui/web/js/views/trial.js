@@ -54,7 +54,7 @@ export function TrialView() {
           <${LastResult} values=${data.last_result} />
         </div>
       </div>
-      ${source.value?.can.log && html`<${Log} trial=${id} isRunning=${isRunning} />`}
+      ${source.value?.can.log && html`<${Log} key=${id} trial=${id} isRunning=${isRunning} />`}
       <div class="trial-columns">
         <div class="trial-column"><${Attempts} attempts=${data.attempts} />
           ${isRunning && html`<${Stack} trial=${id} />`}</div>
