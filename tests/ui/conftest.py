@@ -50,6 +50,13 @@ WITHIN_MS = 120_000
 sync_api.expect.set_options(timeout=WITHIN_MS)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """At the end, no process is there that a test started."""
+    yield
+    assert left_running("overtone|chrom|node") == []
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """One Chromium for all tests; each test has contexts of its own in it."""
@@ -60,7 +67,6 @@ def browser() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
-    assert left_running("chrom") == []
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -163,10 +169,3 @@ def start_run(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     yield start
     for process in processes:
         closed(process)
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail the stage if a process that a test started is left."""
-    if left := left_running("overtone|chrom|node"):
-        session.exitstatus = 1
-        print("the tests left these processes behind:", *left, sep="\n")

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import psutil
+import pytest
 
 from tests.ui.slow_machine import Slowness
 
@@ -64,6 +65,12 @@ tune.run(explore, name="pbt", num_samples=4, metric="score", mode="max", config=
 tune.run(fail, name="failing", num_samples=8, metric="loss", mode="min", config={"x": tune.uniform(0, 1)},
          raise_on_failed_trial=False, **common)
 """
+
+
+full = pytest.mark.skipif(
+    os.environ.get("CI") == "true", reason="with CI=true another test of its kind is run: make proof runs all"
+)
+"""Marks tests that are run by hand."""
 
 
 def chromium() -> str | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.ui.harness import WITHIN_S, read_records
+from tests.ui.harness import WITHIN_S, full, read_records
 
 QUICK = ["--no-browser", "--trials", "9", "--passes", "1"]
 
@@ -129,7 +129,10 @@ def test_a_driver_that_is_killed_twice_and_during_its_resume_loses_nothing(start
     assert kinds(demo.records()).count("driver") >= 2
 
 
-@pytest.mark.parametrize("moment", ["at once", "before the first trial", "at the end"])
+@pytest.mark.parametrize(
+    "moment",
+    [pytest.param("at once", marks=full), "before the first trial", pytest.param("at the end", marks=full)],
+)
 def test_a_driver_that_is_killed_at_an_odd_moment_is_resumed(start, moment):
     demo = start(*QUICK)
     if moment == "before the first trial":
@@ -193,6 +196,7 @@ def test_modules_in_the_working_directory_are_not_imported(start, tmp_path):
     assert "the page of this search" in output
 
 
+@full
 def test_two_demos_have_folders_of_their_own(start):
     demos = [start("--no-browser", "--trials", "1", "--passes", "1") for _ in range(2)]
     outputs = [demo.output() for demo in demos]

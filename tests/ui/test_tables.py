@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from overtone.tune import ExperimentAnalysis
-from tests.ui.harness import WITHIN_S
+from tests.ui.harness import WITHIN_S, full
 from tests.ui.slow_machine import Slowness
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -150,6 +150,31 @@ def test_decisions_are_filtered_by_trial(shown, page):
     }""", arg=name)  # fmt: skip
 
 
+def test_an_answer_about_decisions_that_comes_too_late_is_not_shown(shown, page):
+    held = []
+
+    def hold_the_first(route):
+        if held or "trial=" in route.request.url:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route(re.compile("/decisions\\?"), hold_the_first)
+    trial = page.locator(".grid-row", has_text="stopped early").first.get_by_role("link").inner_text()
+    shown(f"decisions?trial={trial}")  # has this trial's, and asks for all once the field is empty
+    lines = page.locator(".ruling")
+    sync_api.expect(lines.first).to_be_visible()
+    field = page.get_by_role("searchbox", name="Trial")
+    with page.expect_request(re.compile("/decisions\\?limit=[0-9]+$")):
+        field.fill("")
+    field.fill(trial)
+    sync_api.expect(lines.first).to_be_visible()
+    with page.expect_response(re.compile("/decisions\\?limit=[0-9]+$")):
+        held[0].continue_()
+    page.evaluate("async () => void await fetch('/api/me')")  # the page has read the answer
+    sync_api.expect(lines.first.get_by_role("link").first).to_have_text(trial)
+
+
 def machine(name, use, slowness):
     """Return the answer about a machine with a GPU."""
     return {
@@ -195,7 +220,7 @@ def test_output_and_names_are_inert(serve, start_run, tmp_path, page):
     assert max(len(text) for text in lines.all_text_contents()) < 10_000
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", [pytest.param("light", marks=full), "dark"])
 def test_views_are_accessible(served, new_page, theme):
     page = new_page(color_scheme=theme, bypass_csp=True)
     page.goto(served.at("asha", "trials"))

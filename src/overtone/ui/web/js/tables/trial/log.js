@@ -26,6 +26,8 @@ export function Log({ trial, isRunning }) {
   const keys = useRef({ first: 0, last: 0 });
   const latest = useRef(ends);
   latest.current = ends;
+  const isLive = useRef(isRunning);
+  isLive.current = isRunning;
   const isAsking = useRef(false);
   const isAgain = useRef(false);
 
@@ -49,6 +51,7 @@ export function Log({ trial, isRunning }) {
       } else {
         const isFirst = at.after === undefined;
         const newer = answer.lines.map((/** @type {Line} */ line) => ({ ...line, key: (keys.current.last += 1) }));
+        if (newer.length > 0 && !isFirst && !isLive.current) isAgain.current = true; // an answer has so many lines at most
         if (newer.length > 0 || isFirst) setLines((known) => [...(isFirst ? [] : known), ...newer].slice(-MOST_LINES));
         setEnds((known) => ({ before: isFirst ? answer.before : known.before, after: answer.after, isKnown: true, reason: answer.reason ?? "" }));
       }
