@@ -48,13 +48,14 @@ integrations: .venv/integrations.stamp  ## frameworks, trackers and other tuners
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
 
-proof: .venv/test.stamp .venv/ray.stamp .venv/training.stamp  ## what takes long and is run by hand: races of drivers, lost machines and nodes, full memories, fair shares, killed ranks
+proof: .venv/test.stamp .venv/ray.stamp .venv/training.stamp  ## what takes long and is run by hand: races of drivers, lost machines and nodes, full memories, fair shares, killed ranks, every test of the dashboard
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
 	@.venv/ray/bin/python -m pytest --timeout=1800 tests/cluster/test_loss.py -k come_and_go --losses 40
 	@for case in one two ray-first actors limits; do .venv/ray/bin/python tests/chaos/memory.py --rounds 10 --case $$case || exit 1; done
 	@.venv/ray/bin/python benchmarks/sharing.py $(SHARING)
 	@.venv/training/bin/python tests/chaos/gangs.py --kills 50 $(GANGS)
+	@CI= MAKE="$(MAKE)" tests/ui/stage.sh
 
 lint: .venv/lint.stamp  ## style, types, and which layer imports which
 	@$(RUN) -m ruff check . && $(RUN) -m mypy && .venv/bin/lint-imports

@@ -1,14 +1,14 @@
 """The page in Chromium, against real servers and real runs.
 
-Fixtures: `page` and `new_page` (tabs that fail the test on an error that the page logs), `serve` (servers of
-a folder), `experiments` (a folder with small finished experiments), `start_run` (a run that goes on).
+Fixtures: `page` and `new_page` (tabs that fail the test on an error that the page logs), `finished` (a folder
+with small finished experiments) and its server `served`, which tests share; `experiments` (a copy of the folder),
+`serve` (servers of a folder), `start_run` (a run that goes on).
 Everything that a test starts is closed at its end.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -16,10 +16,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
-from tests.ui.harness import Server, Tab, chromium, closed, make_experiments, read_address
+from tests.ui import slow_machine
+from tests.ui.harness import (
+    Server,
+    Tab,
+    chromium,
+    closed,
+    left_running,
+    make_experiments,
+    read_address,
+    start_server,
+)
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="tests of the page need playwright: make ui")
 
@@ -35,10 +44,17 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 WIDE = {"width": 1440, "height": 900}
-WITHIN_MS = 60_000
+WITHIN_MS = 120_000
 """Patience with a busy machine: a page that is right answers long before."""
 
 sync_api.expect.set_options(timeout=WITHIN_MS)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """At the end, no process is there that a test started."""
+    yield
+    assert left_running("overtone|chrom|node") == []
 
 
 @pytest.fixture(scope="session")
@@ -51,22 +67,31 @@ def browser() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
-    left = [child for child in psutil.Process().children(recursive=True) if "chrom" in child.name()]
-    assert left == []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that make the browser's machine slow."""
+    slow_machine.add_options(parser)
 
 
 @pytest.fixture
-def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
+def slowness(request: pytest.FixtureRequest) -> slow_machine.Slowness:
+    """How slow the browser's machine is; a test that asks for another slowness gives it as a parameter."""
+    return getattr(request, "param", None) or slow_machine.chosen(request.config)
+
+
+@pytest.fixture
+def new_page(browser: Any, slowness: slow_machine.Slowness) -> Iterator[Callable[..., Any]]:
     """Open tabs, each in a context of its own; the test fails if one logs an error.
 
     The arguments are those of playwright's `new_context`. `page.faults` are the errors so far (console,
     exceptions, refused by the content security policy, requests to another origin); a test that provokes one
-    clears the list.
+    adds its text to `page.expected` before.
     """
     tabs: list[Tab] = []
 
     def open_tab(**options: Any) -> Any:
-        tab = Tab(browser.new_context(**{"viewport": WIDE, "locale": "en-GB", **options}))
+        tab = Tab(browser.new_context(**{"viewport": WIDE, "locale": "en-GB", **options}), slowness)
         tab.context.set_default_timeout(WITHIN_MS)
         tabs.append(tab)
         return tab.page
@@ -90,13 +115,8 @@ def serve() -> Iterator[Callable[..., Server]]:
     servers: list[Server] = []
 
     def start(folder: Path | str, *options: str, **environment: str) -> Server:
-        command = [sys.executable, "-m", "overtone", "ui", str(folder), "--port", "0", *options]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment}
-        )
-        server = Server(process, "")
-        servers.append(server)
-        server.address = read_address(process)
+        servers.append(server := start_server(folder, *options, **environment))
+        server.address = read_address(server.process)
         return server
 
     yield start
@@ -106,13 +126,24 @@ def serve() -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that `experiments` copies."""
+    """A folder with "asha" (30 trials), "pbt" and "failing", which no test changes."""
     return make_experiments(tmp_path_factory.mktemp("finished"))
+
+
+@pytest.fixture(scope="session")
+def served(finished: Path) -> Iterator[Server]:
+    """A server of `finished`, for all tests that change nothing."""
+    server = start_server(finished)
+    try:
+        server.address = read_address(server.process)
+        yield server
+    finally:
+        server.stop()
 
 
 @pytest.fixture
 def experiments(finished: Path, tmp_path: Path) -> Path:
-    """A folder with "asha" (30 trials), "pbt" and "failing", which the test may change."""
+    """A copy of `finished`, which the test may change."""
     return Path(shutil.copytree(finished, tmp_path / "experiments", symlinks=True))
 
 
@@ -138,15 +169,3 @@ def start_run(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     yield start
     for process in processes:
         closed(process)
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail the stage if a process that a test started is left."""
-    left = [
-        " ".join(child.cmdline())[:200]
-        for child in psutil.Process().children(recursive=True)
-        if re.search("overtone|chrom|node", child.name() + " ".join(child.cmdline()[:4]))
-    ]
-    if left:
-        session.exitstatus = 1
-        print("the tests left these processes behind:", *left, sep="\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,8 +15,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import psutil
+import pytest
+
+from tests.ui.slow_machine import Slowness
+
 ADDRESS = re.compile(rb"https?://[^\s/]+/\S*#\S+")
-WITHIN_S = 120.0
+WITHIN_S = 300.0
+"""Patience with a busy machine: what is right is there long before."""
 
 _DRAINS: dict[subprocess.Popen[Any], threading.Thread] = {}
 """The threads that read the output of processes whose address is known."""
@@ -60,6 +67,12 @@ tune.run(fail, name="failing", num_samples=8, metric="loss", mode="min", config=
 """
 
 
+full = pytest.mark.skipif(
+    os.environ.get("CI") == "true", reason="with CI=true another test of its kind is run: make proof runs all"
+)
+"""Marks tests that are run by hand."""
+
+
 def chromium() -> str | None:
     """Return the path of the system's Chromium, or None."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -70,7 +83,7 @@ def make_experiments(folder: Path) -> Path:
     script = folder.parent / "make_experiments.py"
     script.write_text(EXPERIMENTS)
     done = subprocess.run(
-        [sys.executable, str(script), str(folder)], capture_output=True, text=True, timeout=120
+        [sys.executable, str(script), str(folder)], capture_output=True, text=True, timeout=WITHIN_S
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -115,6 +128,15 @@ class Server:
         closed(self.process)
 
 
+def start_server(folder: Path | str, *options: str, **environment: str) -> Server:
+    """Start `overtone ui FOLDER OPTIONS...` on a free port; `read_address` tells its address."""
+    command = [sys.executable, "-m", "overtone", "ui", str(folder), "--port", "0", *options]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment}
+    )
+    return Server(process, "")
+
+
 def read_address(process: subprocess.Popen[bytes]) -> str:
     """Wait for the address that a process prints; go on reading its output in the background."""
     assert process.stdout is not None
@@ -151,20 +173,46 @@ def closed(process: subprocess.Popen[Any]) -> None:
         process.stdout.close()
 
 
-class Tab:
-    """A browser context with one page, whose errors are collected in `page.faults`."""
+def left_running(pattern: str) -> list[str]:
+    """Return the commands of this process's descendants that match, once those that are ending have ended."""
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        try:
+            command = child.cmdline()
+        except psutil.Error:  # it has ended
+            continue
+        if re.search(pattern, " ".join([child.name(), *command[:4]])):
+            found.append((child, command))
+    _, alive = psutil.wait_procs([child for child, _ in found], timeout=60)
+    return [" ".join(command)[:200] for child, command in found if child in alive]
 
-    def __init__(self, context: Any) -> None:
+
+def read_records(journal: Path) -> list[dict[str, Any]]:
+    """Return the records that a journal has; its last line may still be being written."""
+    whole, _, _ = journal.read_text("utf-8").rpartition("\n")
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+class Tab:
+    """A browser context with one page, whose errors are collected in `page.faults`.
+
+    Those with one of the texts in `page.expected` are none: a test that provokes an error adds its text before.
+    """
+
+    def __init__(self, context: Any, slowness: Slowness) -> None:
         self.context = context
+        slowness.apply(context)
         self.page = context.new_page()
         faults: list[str] = []
         self.page.faults = faults
+        expected: list[str] = []
+        self.page.expected = expected
         self.page.on("console", self._check_message)
         self.page.on("pageerror", lambda error: faults.append(str(error)))
         self.page.on("request", self._check_origin)
 
     def _check_message(self, message: Any) -> None:
-        if message.type == "error":
+        if message.type == "error" and not any(text in message.text for text in self.page.expected):
             self.page.faults.append(f"{message.text} ({message.location.get('url', '')})")
 
     def _check_origin(self, request: Any) -> None:

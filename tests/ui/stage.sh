@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # The checks of the dashboard, in order of their cost: types, tests of the JavaScript, tests in Chromium.
+# With CI=true one test of each kind is run; make proof runs all. Options are pytest's: on a machine that is slow,
+# tests/ui/stage.sh --cpu-rate 6 --late-frames 300 --latency 100
 # Without Chromium, Node.js or npm the stage is skipped; with CI=true a missing one is installed, or fails.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -30,5 +32,5 @@ fi
 ${MAKE:-make} --no-print-directory -s .venv/ui.stamp tests/ui/node_modules/.package-lock.json
 tests/ui/node_modules/.bin/tsc -p tests/ui/tsconfig.json
 node --import ./tests/ui/js/register.mjs --test --test-reporter=dot tests/ui/js/
-.venv/ui/bin/python -m pytest --timeout=180 tests/ui "$@"
+.venv/ui/bin/python -m pytest -n 2 --timeout=900 tests/ui "$@"
 echo "the dashboard's checks took $((SECONDS - began)) s"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -14,7 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-WITHIN_S = 90
+from tests.ui.harness import WITHIN_S, full, read_records
+
 QUICK = ["--no-browser", "--trials", "9", "--passes", "1"]
 
 
@@ -43,24 +43,17 @@ class Demo:
 
     def records(self) -> list[dict]:
         try:
-            lines = (self.folder / "journal.jsonl").read_text().splitlines()
-        except (FileNotFoundError, ValueError):
+            return read_records(self.folder / "journal.jsonl")
+        except (FileNotFoundError, ValueError):  # it is not there yet
             return []
-        return [json.loads(line) for line in lines]
 
     def wait_for(self, is_there) -> None:
         """Wait until `is_there(records of the journal)`."""
         give_up_at = time.monotonic() + WITHIN_S
-        while not is_there(self.records_so_far()):
+        while not is_there(self.records()):
             assert time.monotonic() < give_up_at, "not in time"
             assert self.process.poll() is None, self.process.communicate()[0]
             time.sleep(0.02)
-
-    def records_so_far(self) -> list[dict]:
-        try:
-            return self.records()
-        except json.JSONDecodeError:  # the last line is being written
-            return []
 
     def driver(self) -> psutil.Process | None:
         for child in psutil.Process(self.process.pid).children():
@@ -72,9 +65,11 @@ class Demo:
         return None
 
     def kill_driver(self, but: int = 0) -> int:
-        """Kill the driver, or the next one after process `but`; return its process."""
+        """Kill the driver, or the next one after process `but`; return its process, or 0 if it has ended."""
         give_up_at = time.monotonic() + WITHIN_S
         while (driver := self.driver()) is None or driver.pid == but:
+            if kinds(self.records())[-1:] == ["end"]:
+                return 0
             assert time.monotonic() < give_up_at, "no driver"
             time.sleep(0.01)
         driver.kill()
@@ -99,7 +94,7 @@ def start(tmp_path):
         )
         demo.process.send_signal(signal.SIGTERM)
         demo.process.communicate(timeout=WITHIN_S)
-        assert psutil.wait_procs(left, timeout=10)[1] == []
+        assert psutil.wait_procs(left, timeout=WITHIN_S)[1] == []
 
 
 def kinds(records) -> list[str]:
@@ -119,10 +114,10 @@ def test_it_ends_with_the_commands_that_show_its_results(start):
 
 
 def test_a_driver_that_is_killed_twice_and_during_its_resume_loses_nothing(start):
-    demo = start(*QUICK)
+    demo = start("--no-browser", "--trials", "12", "--passes", "3")  # enough that three kills hit it
     demo.wait_for(lambda records: kinds(records).count("reported") > 20)
     first = demo.kill_driver()
-    before = demo.records_so_far()
+    before = demo.records()
     second = demo.kill_driver(but=first)  # as soon as it is there
     demo.wait_for(lambda records: "driver" in kinds(records))
     demo.wait_for(lambda records: len(records) > len(before) + 10)
@@ -134,17 +129,20 @@ def test_a_driver_that_is_killed_twice_and_during_its_resume_loses_nothing(start
     assert kinds(demo.records()).count("driver") >= 2
 
 
-@pytest.mark.parametrize("moment", ["at once", "before the first trial", "at the end"])
+@pytest.mark.parametrize(
+    "moment",
+    [pytest.param("at once", marks=full), "before the first trial", pytest.param("at the end", marks=full)],
+)
 def test_a_driver_that_is_killed_at_an_odd_moment_is_resumed(start, moment):
     demo = start(*QUICK)
     if moment == "before the first trial":
         demo.wait_for(lambda records: len(records) >= 1)
     elif moment == "at the end":
         demo.wait_for(lambda records: kinds(records).count("ended") >= 9)
-    demo.kill_driver()
+    killed = demo.kill_driver()
     output = demo.output()
     assert demo.process.returncode == 0, output
-    assert "was killed; resuming" in output
+    assert "was killed; resuming" in output or (not killed and moment == "at the end")
     assert demo.records()[-1]["e"] == "end"
 
 
@@ -152,16 +150,14 @@ def test_ctrl_c_ends_every_process_and_says_how_to_go_on(start):
     demo = start("--no-browser", "--trials", "20", "--passes", "20")
     demo.wait_for(lambda records: kinds(records).count("reported") > 3)
     processes = psutil.Process(demo.process.pid).children(recursive=True)
-    began = time.monotonic()
     os.kill(demo.process.pid, signal.SIGINT)
     output = demo.output()
     assert demo.process.returncode == 130
-    assert time.monotonic() - began < 30
     assert f"resume the search: overtone resume {demo.folder}" in output
     command = [sys.executable, "-m", "overtone", "resume", str(demo.folder), "--dry-run"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=WITHIN_S)
     assert f"-m overtone.demo.search {demo.folder}" in shown.stdout + shown.stderr
-    assert psutil.wait_procs(processes, timeout=10)[1] == []
+    assert psutil.wait_procs(processes, timeout=WITHIN_S)[1] == []
 
 
 def test_a_killed_supervisor_takes_its_processes_along(start):
@@ -169,7 +165,7 @@ def test_a_killed_supervisor_takes_its_processes_along(start):
     demo.wait_for(lambda records: kinds(records).count("reported") > 1)
     processes = psutil.Process(demo.process.pid).children(recursive=True)
     demo.process.kill()
-    assert psutil.wait_procs(processes, timeout=30)[1] == []
+    assert psutil.wait_procs(processes, timeout=WITHIN_S)[1] == []
 
 
 def test_ctrl_c_after_the_search_closes_the_page(start):
@@ -200,6 +196,7 @@ def test_modules_in_the_working_directory_are_not_imported(start, tmp_path):
     assert "the page of this search" in output
 
 
+@full
 def test_two_demos_have_folders_of_their_own(start):
     demos = [start("--no-browser", "--trials", "1", "--passes", "1") for _ in range(2)]
     outputs = [demo.output() for demo in demos]

@@ -64,7 +64,7 @@ def test_the_page_writes_numbers_and_durations_as_the_terminal_does() -> None:
     wanted += [printable(text) for text in TEXTS]
     command = ["node", "--import", str(JS / "register.mjs"), str(JS / "format_lines.mjs")]
     done = subprocess.run(
-        command, input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=60
+        command, input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=300
     )
     shown = json.loads(done.stdout)
     wrong = [(ask, want, show) for ask, want, show in zip(asked, wanted, shown, strict=True) if want != show]

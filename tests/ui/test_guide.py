@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -11,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.harness import closed, read_address
+from tests.ui.harness import WITHIN_S, closed, read_address, read_records
+
+expect = pytest.importorskip(
+    "playwright.sync_api", reason="tests of the page need playwright: make ui"
+).expect
 
 ROOT = Path(__file__).parents[2]
 CODE = ROOT / "src" / "overtone" / "ui" / "web" / "js" / "guide" / "code.js"
@@ -20,17 +23,8 @@ CODE = ROOT / "src" / "overtone" / "ui" / "web" / "js" / "guide" / "code.js"
 @pytest.fixture
 def demo(tmp_path):
     """The folder of results and the page's address of a demo that goes on for a while."""
-    command = [
-        sys.executable,
-        "-m",
-        "overtone",
-        "demo",
-        "--no-browser",
-        "--passes",
-        "15",
-        "--dir",
-        str(tmp_path),
-    ]
+    command = [sys.executable, "-m", "overtone", "demo", "--no-browser", "--dir", str(tmp_path)]
+    command += ["--passes", "60"]  # a browser that is slow is not too late
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         yield tmp_path, read_address(process)
@@ -40,7 +34,7 @@ def demo(tmp_path):
 
 def journal(results: Path) -> list[dict]:
     (path,) = results.glob("*/journal.jsonl")
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return read_records(path)
 
 
 def test_the_guide_leads_through_a_stop_a_kill_and_an_own_configuration(demo, page):
@@ -56,7 +50,7 @@ def test_the_guide_leads_through_a_stop_a_kill_and_an_own_configuration(demo, pa
     page.get_by_role("heading", name=re.compile("stopped by asha at rung")).or_(
         page.get_by_text(re.compile("was stopped by asha at rung"))
     ).first.wait_for()
-    assert "/trial/" in page.url
+    page.wait_for_url("**/trial/*")
 
     kill = guide.get_by_role("button", name=re.compile("Kill process"))
     name = kill.inner_text()
@@ -67,7 +61,7 @@ def test_the_guide_leads_through_a_stop_a_kill_and_an_own_configuration(demo, pa
     records = journal(results)
     (driver,) = (record["n"] for record in records if record["e"] == "driver")
     assert driver > n_kept - 1
-    assert guide.get_by_role("button", name=re.compile("Kill process")).inner_text() != name
+    expect(guide.get_by_role("button", name=re.compile("Kill process"))).not_to_have_text(name)
 
     guide.get_by_label("momentum").fill("0.5")
     guide.get_by_label("hidden").fill("33")
@@ -87,6 +81,6 @@ def test_the_script_at_the_end_of_the_guide_runs(tmp_path):
     assert len(code.strip().splitlines()) <= 12
     script = tmp_path / "search.py"
     script.write_text(code.replace("ui=True", f"ui=False, storage_path={str(tmp_path)!r}"))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=WITHIN_S)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "40 trials" in done.stdout

@@ -9,6 +9,7 @@ import time
 from urllib.parse import urlsplit
 
 from overtone.analysis import ExperimentAnalysis
+from tests.ui.harness import WITHIN_S, read_records
 
 RUN = """
 import pathlib, sys, time
@@ -25,7 +26,6 @@ def train(config):
 tune.run(train, name="live", storage_path=sys.argv[1], num_samples=6, metric="loss", mode="min", verbose=0, seed=3,
          config={"lr": tune.uniform(0, 1)}, resources_per_trial={"cpu": 0.1}, max_concurrent_trials=3, resume="AUTO")
 """
-WITHIN_S = 90.0
 
 ROUNDS = [
     [("note", 0, {"text": "odd"}), ("priority", 1, {"priority": 7}), ("pause", 0, {})],
@@ -44,7 +44,7 @@ class Run:
         self.process = start(RUN, *self._arguments)
 
     def records(self, kind: str) -> list[dict]:
-        return [one for one in map(json.loads, self.journal.read_text().splitlines()) if one["e"] == kind]
+        return [one for one in read_records(self.journal) if one["e"] == kind]
 
     def kill(self) -> None:
         """Kill the driver, and resume the run."""

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from overtone import tune
 from overtone.analysis import ExperimentAnalysis
+from tests.ui.slow_machine import Slowness
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="tests of the page need playwright: make ui")
+expect = sync_api.expect
 
 EXTREMES = [float("nan"), float("inf"), 1e300, -1e300, 0.0, -1.0, 1e-300, 3.0]
 
 
 def open_view(page, server, view: str) -> None:
-    page.goto(server.address)
-    page.wait_for_selector("main")
-    page.evaluate("hash => { location.hash = hash }", f"#/e/{view}")
+    experiment, _, view = view.partition("/")
+    page.goto(server.at(experiment, view))
+
+
+def show_view(page, view: str) -> None:
+    """Show another view of the experiment, and wait until it is there."""
+    path = re.sub(r"/[^/]+$", f"/{view}", page.evaluate("location.hash"))
+    page.evaluate("hash => { location.hash = hash }", path)
+    page.locator(f".nav a[aria-current=page][href$='/{view.partition('?')[0]}']").wait_for(state="attached")
 
 
 def plot(page):
@@ -32,11 +44,11 @@ def wait_drawn(page) -> None:
     }""", polling=100)  # fmt: skip
 
 
-def test_the_history_says_the_best_and_opens_a_trial_from_the_keyboard(page, serve, experiments):
-    open_view(page, serve(experiments), "asha/history")
+def test_the_history_says_the_best_and_opens_a_trial_from_the_keyboard(page, served, finished):
+    open_view(page, served, "asha/history")
     wait_drawn(page)
-    best = ExperimentAnalysis(str(experiments / "asha"), default_metric="loss", default_mode="min").best_trial
-    assert best.trial_id in page.locator(".plot-says").first.inner_text()
+    best = ExperimentAnalysis(str(finished / "asha"), default_metric="loss", default_mode="min").best_trial
+    expect(page.locator(".plot-says").first).to_contain_text(best.trial_id)
     plot(page).focus()
     page.keyboard.press("ArrowRight")
     first = page.locator(".plot-tip").inner_text().split(" ")[0]
@@ -49,8 +61,8 @@ def test_the_history_says_the_best_and_opens_a_trial_from_the_keyboard(page, ser
     page.wait_for_function("id => location.hash.endsWith('/trial/' + id)", arg=trial)
 
 
-def test_a_brush_in_the_history_filters_the_trials_and_shows_their_curves(page, serve, experiments):
-    open_view(page, serve(experiments), "asha/history")
+def test_a_brush_in_the_history_filters_the_trials_and_shows_their_curves(page, served):
+    open_view(page, served, "asha/history")
     wait_drawn(page)
     box = plot(page).bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + 30)
@@ -58,33 +70,49 @@ def test_a_brush_in_the_history_filters_the_trials_and_shows_their_curves(page, 
     page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 120)
     page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] - 60)
     page.mouse.up()
-    text = page.locator(".plot-says code").inner_text()
-    assert "number >= " in text
-    assert "loss <= " in text
+    text = page.locator(".plot-says code")
+    expect(text).to_contain_text("number >= ")
+    expect(text).to_contain_text("loss <= ")
     page.locator(".curves .u-over").wait_for()
     page.get_by_role("button", name="Clear the filter").click()
-    assert page.locator(".plot-says code").count() == 0
+    expect(page.locator(".plot-says code")).to_have_count(0)
 
 
-def test_an_axis_is_brushed_and_moved_with_the_keyboard(page, serve, experiments):
-    open_view(page, serve(experiments), "asha/parallel")
+def test_an_axis_is_brushed_and_moved_with_the_keyboard(page, served):
+    open_view(page, served, "asha/parallel")
     page.wait_for_selector(".axis-handle")
     names = page.locator(".axis-name").all_inner_texts()
     handle = page.locator(".axis-handle").nth(1)
     handle.focus()
     page.keyboard.press("ArrowUp")
-    assert names[1] in page.locator(".plot-says code").inner_text()
-    assert handle.get_attribute("aria-valuetext") == page.locator(".plot-says code").inner_text()
+    text = page.locator(".plot-says code")
+    expect(text).to_contain_text(names[1])
+    expect(handle).to_have_attribute("aria-valuetext", text.inner_text())
     page.keyboard.press("ArrowRight")
-    page.wait_for_function(
-        "name => document.querySelectorAll('.axis-name')[2].innerText === name", arg=names[1]
-    )
+    expect(page.locator(".axis-name").nth(2)).to_have_text(names[1])
     page.keyboard.press("Escape")
-    page.wait_for_function("() => !document.querySelector('.plot-says code')")
+    expect(text).to_have_count(0)
 
 
-def test_importance_is_said_and_leads_to_the_slice(page, serve, experiments):
-    open_view(page, serve(experiments), "asha/importance")
+@pytest.mark.parametrize("slowness", [Slowness(late_frames=1000)], ids=["late frames"], indirect=True)
+def test_brushes_that_come_before_the_next_frame_are_all_kept(page, served):
+    open_view(page, served, "asha/parallel")
+    handles = page.locator(".axis-handle")
+    expect(handles.first).to_be_visible()
+    names = page.locator(".axis-name").all_inner_texts()
+    for i, keys in ((1, ["ArrowDown", "ArrowUp"]), (2, ["ArrowUp"])):
+        handles.nth(i).focus()
+        for key in keys:
+            page.keyboard.press(key)
+    text = page.locator(".plot-says code")
+    expect(text).to_contain_text(names[2])
+    expect(text).to_contain_text(names[1])
+    expect(handles.nth(1).locator(".axis-brush")).to_be_visible()
+    expect(handles.nth(1)).to_have_attribute("aria-valuenow", "30")  # 5 to 55 %
+
+
+def test_importance_is_said_and_leads_to_the_slice(page, served):
+    open_view(page, served, "asha/importance")
     lead = page.locator(".plot-lead")
     lead.wait_for()
     name = lead.inner_text().split(" explains most")[0]
@@ -96,18 +124,15 @@ def test_importance_is_said_and_leads_to_the_slice(page, serve, experiments):
     page.wait_for_selector(f".figure-title:has-text('{name}')")
 
 
-def test_rungs_and_their_table_have_the_same_numbers(page, serve, experiments):
-    open_view(page, serve(experiments), "asha/rungs")
+def test_rungs_and_their_table_have_the_same_numbers(page, served):
+    open_view(page, served, "asha/rungs")
     wait_drawn(page)
-    says = page.locator(".plot-says").first.inner_text()
+    expect(page.locator(".plot-says").first).to_contain_text("Trials that reached each rung: ")
     page.get_by_role("button", name="Show as table").first.click()
-    cells = page.locator(".table").first.inner_text()
-    assert says.startswith("Trials that reached each rung: ")
-    assert "went further" in cells
+    expect(page.locator(".table").first).to_contain_text("went further")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
 def test_extreme_values_are_drawn_and_no_page_is_wider_than_its_window(
     new_page, serve, tmp_path, theme, width
 ):
@@ -122,7 +147,9 @@ def test_extreme_values_are_drawn_and_no_page_is_wider_than_its_window(
     )  # fmt: skip
     page = new_page(color_scheme=theme, viewport={"width": width, "height": 800})
     server = serve(tmp_path)
+    open_view(page, server, "extremes/overview")
+    page.locator("h1").wait_for()
     for view in ("history", "parallel", "relations", "relations?x=level", "timeline"):
-        open_view(page, server, f"extremes/{view}")
+        show_view(page, view)
         wait_drawn(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width

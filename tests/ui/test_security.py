@@ -70,46 +70,42 @@ def logged_in(page, server):
     page.get_by_text("asha").first.wait_for()
 
 
-def test_the_token_leaves_the_address_and_no_script_sees_the_session(serve, experiments, page):
-    server = serve(experiments)
-    logged_in(page, server)
-    assert server.token not in page.url
+def test_the_token_leaves_the_address_and_no_script_sees_the_session(served, page):
+    logged_in(page, served)
+    assert served.token not in page.url
     assert page.evaluate("document.cookie") == ""
     (cookie,) = page.context.cookies()
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
-    assert server.token not in cookie["value"]
-    assert cookie["name"] == f"overtone_{server.origin.rpartition(':')[2]}"
+    assert served.token not in cookie["value"]
+    assert cookie["name"] == f"overtone_{served.origin.rpartition(':')[2]}"
     kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
-    assert server.token not in kept
+    assert served.token not in kept
     assert cookie["value"] not in kept
 
 
-def test_a_tab_without_a_login_sees_no_data(serve, experiments, page):
-    server = serve(experiments)
-    page.goto(f"{server.origin}/#/e/asha/overview")
+def test_a_tab_without_a_login_sees_no_data(served, page):
+    page.expected.append("401")
+    page.goto(f"{served.origin}/#/e/asha/overview")
     page.wait_for_selector("input[type=password]")
     assert "loss" not in page.content()
-    page.faults.clear()  # 401 is an error in the console
 
 
-def test_another_page_of_this_machine_reaches_nothing(serve, experiments, elsewhere, page):
-    server = serve(experiments)
-    logged_in(page, server)
-    records = (experiments / "asha" / "journal.jsonl").read_bytes()
+def test_another_page_of_this_machine_reaches_nothing(served, finished, elsewhere, page):
+    logged_in(page, served)
+    records = (finished / "asha" / "journal.jsonl").read_bytes()
     other = page.context.new_page()
     other.goto(elsewhere)
-    seen = other.evaluate(ATTACK, server.origin)
+    seen = other.evaluate(ATTACK, served.origin)
     assert seen == dict.fromkeys(
         ("read", "opaque", "act", "act simply", "delete", "stream", "script"), "refused"
     ) | {
         "act simply": seen["act simply"]  # The answer cannot be read, so the browser does not tell.
     }
-    assert (experiments / "asha" / "journal.jsonl").read_bytes() == records
+    assert (finished / "asha" / "journal.jsonl").read_bytes() == records
 
 
-def test_the_page_cannot_be_framed_or_steered_by_its_opener(serve, experiments, elsewhere, page):
-    server = serve(experiments)
-    logged_in(page, server)
+def test_the_page_cannot_be_framed_or_steered_by_its_opener(served, elsewhere, page):
+    logged_in(page, served)
     other = page.context.new_page()
     other.goto(elsewhere)
     framed = other.evaluate(
@@ -121,21 +117,23 @@ def test_the_page_cannot_be_framed_or_steered_by_its_opener(serve, experiments, 
           await loaded;
           try { return frame.contentDocument?.title ?? "another origin"; } catch { return "another origin"; }
         }""",
-        server.origin,
+        served.origin,
     )
     assert framed == "another origin"
-    assert not any(frame.url.startswith(server.origin) for frame in other.frames)
+    assert not any(frame.url.startswith(served.origin) for frame in other.frames)
     with page.context.expect_page() as opened:
-        other.evaluate("(url) => { window.opened = window.open(url); }", f"{server.origin}/")
+        other.evaluate("(url) => { window.opened = window.open(url); }", f"{served.origin}/")
     opened.value.wait_for_load_state()
     assert opened.value.evaluate("window.opener") is None
 
 
-def test_the_policy_stops_inline_scripts_and_other_origins(serve, experiments, elsewhere, page):
-    server = serve(experiments)
-    logged_in(page, server)
-    done = page.evaluate(
-        """async (elsewhere) => {
+def test_the_policy_stops_inline_scripts_and_other_origins(served, elsewhere, page):
+    logged_in(page, served)
+    refused = "Content Security Policy"
+    page.expected.append(refused)
+    with page.expect_console_message(lambda message: refused in message.text):
+        done = page.evaluate(
+            """async (elsewhere) => {
           const script = document.createElement("script");
           script.textContent = "window.wasRun = true";
           document.head.append(script);
@@ -147,8 +145,6 @@ def test_the_policy_stops_inline_scripts_and_other_origins(serve, experiments, e
           try { await fetch(elsewhere, {mode: "no-cors"}); text = "fetched"; } catch { text = "refused"; }
           return [window.wasRun ?? false, text];
         }""",
-        elsewhere,
-    )
+            elsewhere,
+        )
     assert done == [False, "refused"]
-    assert any("Content Security Policy" in fault for fault in page.faults)
-    page.faults.clear()

@@ -8,14 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
 
-from tests.ui.harness import Server
+from tests.ui.harness import WITHIN_S, Server
 
 RUN = """
 import sys, time
@@ -51,7 +50,7 @@ def runtime(tmp_path, monkeypatch):
     yield folder
     for process in servers_of(folder):
         process.kill()
-        process.wait(10)
+        process.wait(WITHIN_S)
 
 
 def servers_of(runtime: Path) -> list[psutil.Process]:
@@ -70,7 +69,7 @@ def servers_of(runtime: Path) -> list[psutil.Process]:
 
 def ask(address: str, path: str, token: str, method: str = "GET") -> tuple[int, bytes]:
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=WITHIN_S)
     connection.request(method, path, headers={"Authorization": f"Bearer {token}"})
     answer = connection.getresponse()
     body = answer.read()
@@ -87,14 +86,12 @@ def addresses(output: str) -> list[tuple[str, str]]:
 def test_ctrl_c_ends_a_server_quietly_with_open_streams(serve, experiments):
     server = serve(experiments)
     parts = urlsplit(server.origin)
-    streams = [http.client.HTTPConnection(parts.hostname, parts.port, timeout=20) for _ in range(5)]
+    streams = [http.client.HTTPConnection(parts.hostname, parts.port, timeout=WITHIN_S) for _ in range(5)]
     for one in streams:
         one.request("GET", "/api/experiments/pbt/stream", headers={"Authorization": f"Bearer {server.token}"})
         assert one.getresponse().read(20)
-    begun = time.monotonic()
     server.process.send_signal(signal.SIGINT)
-    assert server.process.wait(20) == 0
-    assert time.monotonic() - begun < 10
+    assert server.process.wait(WITHIN_S) == 0
     for one in streams:
         one.close()
 
@@ -104,26 +101,30 @@ def test_a_second_server_shows_the_first_ones_address(experiments):
     first = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         address = first.stdout.readline()
-        second = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        second = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S)
         assert second.stdout == address
         assert second.stderr == f"overtone: process {first.pid} serves this folder already\n"
-        other = subprocess.run([*command, "--host", "0.0.0.0"], capture_output=True, text=True, timeout=60)
+        other = subprocess.run(
+            [*command, "--host", "0.0.0.0"], capture_output=True, text=True, timeout=WITHIN_S
+        )
         assert other.returncode == 1
         assert "--token-file" in other.stderr
         port = urlsplit(address).port
-        taken = subprocess.run([*command, "--port", str(port)], capture_output=True, text=True, timeout=60)
+        taken = subprocess.run(
+            [*command, "--port", str(port)], capture_output=True, text=True, timeout=WITHIN_S
+        )
         assert taken.returncode == 1
         assert f"port {port} of 127.0.0.1 cannot be used" in taken.stderr
     finally:
         first.send_signal(signal.SIGINT)
-        assert first.communicate(timeout=20)[0] == ""
+        assert first.communicate(timeout=WITHIN_S)[0] == ""
     assert first.returncode == 0
 
 
 def test_runs_that_begin_at_once_share_a_server_that_outlives_them(start_run, tmp_path, runtime):
     results = tmp_path / "results"
     runs = [start_run(RUN, str(results), f"run{i}", "20") for i in range(3)]
-    outputs = [run.communicate(timeout=120)[0] for run in runs]
+    outputs = [run.communicate(timeout=WITHIN_S)[0] for run in runs]
     found = [addresses(output) for output in outputs]
     assert [len(one) for one in found] == [1, 1, 1], outputs
     assert len({one[0] for one in found}) == 1
@@ -146,10 +147,10 @@ def test_a_killed_server_does_not_touch_the_run_and_the_next_run_starts_another(
     line = next(line for line in run.stdout if "dashboard: http" in line)
     (server,) = servers_of(runtime)
     server.kill()
-    output = run.communicate(timeout=120)[0]
+    output = run.communicate(timeout=WITHIN_S)[0]
     assert run.returncode == 0
     assert "trials: 2" in output
-    second = start_run(RUN, str(results), "second", "1").communicate(timeout=120)[0]
+    second = start_run(RUN, str(results), "second", "1").communicate(timeout=WITHIN_S)[0]
     (found,) = addresses(second)
     assert found[1] not in line
     assert ask(found[0], "/api/me", found[1])[0] == 200
@@ -159,9 +160,9 @@ def test_a_run_without_the_extra_says_so_and_goes_on(start_run, tmp_path):
     (tmp_path / "blocked").mkdir()
     (tmp_path / "blocked" / "sitecustomize.py").write_text(BLOCKED)
     path = os.pathsep.join(filter(None, (str(tmp_path / "blocked"), os.environ.get("PYTHONPATH"))))
-    output = start_run(RUN, str(tmp_path / "results"), "run", "1", PYTHONPATH=path).communicate(timeout=120)[
-        0
-    ]
+    output = start_run(RUN, str(tmp_path / "results"), "run", "1", PYTHONPATH=path).communicate(
+        timeout=WITHIN_S
+    )[0]
     (line,) = [line for line in output.splitlines() if "dashboard" in line]
     assert line == (
         'overtone: no dashboard: the dashboard needs starlette: pip install "overtone[ui]"; the run continues'
@@ -171,7 +172,7 @@ def test_a_run_without_the_extra_says_so_and_goes_on(start_run, tmp_path):
 
 def test_a_run_whose_runtime_folder_is_unwritable_has_a_server(start_run, tmp_path, runtime):
     (runtime / "overtone").write_text("in the way")
-    output = start_run(RUN, str(tmp_path / "results"), "run", "1").communicate(timeout=120)[0]
+    output = start_run(RUN, str(tmp_path / "results"), "run", "1").communicate(timeout=WITHIN_S)[0]
     (found,) = addresses(output)
     assert ask(found[0], "/api/me", found[1])[0] == 200
 
@@ -206,5 +207,5 @@ def test_the_server_imports_no_module_of_the_users_folder(serve, experiments, tm
             assert ask(address, path, token)[0] == 200
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=WITHIN_S)
     assert not (tmp_path / "sprung").exists()

@@ -10,8 +10,9 @@ import pytest
 from overtone.store.folder_mark import JOURNAL
 from overtone.ui.data.experiment import Experiment
 from overtone.ui.widget.live_state import LiveState
+from overtone.ui.widget.module import module
 
-pytest.importorskip("anywidget", reason="needs the extra notebook")
+sync_api = pytest.importorskip("playwright.sync_api", reason="tests of the page need playwright: make ui")
 
 
 # What anywidget gives to render(): traits with change events, and messages.
@@ -41,10 +42,8 @@ globalThis.show = (id) => {
 
 
 @pytest.fixture
-def widget(new_page, experiments):
+def widget(new_page, finished):
     """A notebook's page with the widget's module, and a function that sends the state of an experiment."""
-    from overtone.ui.widget.model import _module
-
     page = new_page()
     page.goto("about:blank")
     page.set_content(
@@ -54,9 +53,9 @@ def widget(new_page, experiments):
     page.evaluate(
         "async (text) => { const url = URL.createObjectURL(new Blob([text], {type: 'text/javascript'}));"
         "globalThis.page = (await import(url)).default(); }",
-        _module(),
+        module(),
     )
-    experiment = Experiment("asha", lambda: experiments / "asha" / JOURNAL)
+    experiment = Experiment("asha", lambda: finished / "asha" / JOURNAL)
     state = LiveState(experiment)
 
     def send(**changes):
@@ -83,10 +82,10 @@ def test_a_display_shows_what_came_before_it_and_what_comes(widget):
     text_of(page, "a", "30 of 30 trials ended")
     page.evaluate("() => { globalThis.second = show('b') }")
     text_of(page, "b", "30 of 30 trials ended")
-    assert "best loss = " in page.locator("#b .widget-state").inner_text()
+    sync_api.expect(page.locator("#b .widget-state")).to_contain_text("best loss = ")
     page.evaluate("() => close()")
-    assert page.locator("#a *").count() == 0
-    assert page.locator("#b .widget-state").count() == 1
+    sync_api.expect(page.locator("#a *")).to_have_count(0)
+    sync_api.expect(page.locator("#b .widget-state")).to_have_count(1)
 
 
 def test_a_display_that_is_there_first_waits_for_the_run(widget):
@@ -137,7 +136,7 @@ def test_the_theme_is_the_notebooks(widget):
     page, send, _ = widget
     send()
     page.evaluate("() => { show('a') }")
-    assert page.locator("#a .widget").get_attribute("data-theme") == "light"
+    sync_api.expect(page.locator("#a .widget")).to_have_attribute("data-theme", "light")
     page.evaluate("() => { document.body.dataset.jpThemeLight = 'false' }")
     page.locator("#a .widget[data-theme=dark]").wait_for()
 

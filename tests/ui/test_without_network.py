@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ui.harness import WITHIN_S
+
 ALONE = ["unshare", "--user", "--map-root-user", "--net", "--fork", "--kill-child"]
 ONLY_LOOPBACK = """
 import fcntl, os, socket, struct, sys
@@ -33,11 +35,11 @@ def test_the_page_works_in_a_network_namespace_without_routes():
     if subprocess.run([*ALONE, "true"], capture_output=True).returncode:
         pytest.skip("network namespaces need rights that this user does not have")
     here = Path(__file__).parent
-    options = ["-q", "-p", "no:cacheprovider", "--timeout=150", *(str(here / one) for one in TESTS)]
+    options = ["-q", "-p", "no:cacheprovider", "--timeout=900", *(str(here / one) for one in TESTS)]
     command = [*ALONE, sys.executable, "-c", ONLY_LOOPBACK, *options]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=160, env=environment, cwd=here.parents[1]
+        command, capture_output=True, text=True, timeout=WITHIN_S * 2, env=environment, cwd=here.parents[1]
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     assert "skipped" not in done.stdout

@@ -24,8 +24,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: The arguments; those of this process where not given.
     """
-    from overtone.cli.arguments import parsed
-
     if {"_ARGCOMPLETE", "COMP_LINE"} <= os.environ.keys():
         from overtone.cli.commands.completion import complete
 
@@ -35,9 +33,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode gets it spelled out
     try:
+        from overtone.cli.arguments import parsed
+
         args = parsed(given)
     except SystemExit as end:  # argparse has said it
         return end.code if isinstance(end.code, int) else OK
+    except KeyboardInterrupt:
+        return INTERRUPTED
     try:
         code = args.run(args)
         sys.stdout.flush()

@@ -116,6 +116,14 @@ def test_ctrl_c_is_code_130_and_quiet(overtone, search, monkeypatch):
     assert overtone("show", "search") == (130, "", "")
 
 
+def test_ctrl_c_before_the_command_is_known_is_quiet_too(overtone, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("overtone.cli.arguments.parsed", interrupt)
+    assert overtone("ui") == (130, "", "")
+
+
 def test_a_reader_that_stops_reading_is_no_error(search, monkeypatch, capsys):
     def closed(*_):
         raise BrokenPipeError

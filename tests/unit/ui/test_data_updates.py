@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overtone.core.types import Why
 from overtone.testing.scripted_journal import ScriptedJournal
 from overtone.ui.data import column_types
 from overtone.ui.data.followed_journal import FollowedJournal
@@ -73,6 +74,22 @@ def test_an_update_has_the_rows_that_changed(told, page):
     assert first.cells["metric:loss"] == [None, None, None, 0.5, None]
     assert first.cells["fact:n_results"] == [0, 0, 0, 1, 0]
     assert followed.update_since(followed.n, first.journal) is not None  # nothing new: no rows
+
+
+def test_brackets_are_a_column_once_a_ruling_names_one(told, page):
+    trials = [told.add({"lr": 0.1 * i}) for i in range(3)]
+    for trial in trials:
+        told.start(trial)
+        told.report(trial, loss=1.0)
+    followed = whole(told)
+    first = page(followed.whole())
+    assert "fact:bracket" not in first.cells
+    told.report_stopped(trials[1], Why("asha", t=2, rung=1, bracket=2), loss=1.0)
+    told.write()
+    followed.refresh()
+    first.merge(followed.update_since(first.n, first.journal) or followed.whole())
+    assert first.cells["fact:bracket"] == [None, 2, None]
+    assert page(followed.whole()).cells["fact:bracket"] == [None, 2, None]
 
 
 def test_what_the_server_does_not_know_needs_all_columns(told):

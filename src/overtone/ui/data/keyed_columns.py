@@ -68,6 +68,9 @@ def keyed_columns(columns: TrialColumns, rows: Rows = ALL) -> Iterator[KeyedColu
         yield KeyedColumn(f"fact:{name}", _filled(fact, rows), fact.levels)
     for name in ("started", "ended", "rung"):
         yield KeyedColumn(f"fact:{name}", getattr(columns, name)[rows])
+    if columns.bracket.any():  # 0 where none is known
+        bracket = columns.bracket[rows]
+        yield KeyedColumn("fact:bracket", np.where(bracket > 0, bracket, np.nan), is_integer=True)
     yield KeyedColumn("fact:source", columns.source[rows].astype(np.int32), is_integer=True)
     yield KeyedColumn("fact:n_results", columns.n_results[rows].astype(np.int32), is_integer=True)
     yield KeyedColumn("fact:allowed", columns.allowed[rows].astype(np.uint8), is_integer=True)

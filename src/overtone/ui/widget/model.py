@@ -11,12 +11,11 @@ import anywidget
 import traitlets
 
 from overtone.errors import OvertoneError
-from overtone.ui import bundle
 from overtone.ui.data.experiment import Experiment
 from overtone.ui.data.plain_json import plain
 from overtone.ui.widget.live_state import LiveState
+from overtone.ui.widget.module import module
 from overtone.ui.widget.pushing import Pushing
-from overtone.ui.widget.style import style
 
 _QUESTIONS = frozenset({"rows", "trial", "curves", "log", "plot", "decisions", "machines"})
 """Methods of `Experiment` that the page may call."""
@@ -48,7 +47,7 @@ class ExperimentWidget(anywidget.AnyWidget):
         self._answering = ThreadPoolExecutor(1, "overtone-widget")
         self.pushing = Pushing(experiment, self._show, at_end, is_running)
         self.shown: Any = None
-        super().__init__(_esm=_module(), name=experiment.name)
+        super().__init__(_esm=module(), name=experiment.name)
         self.on_msg(self._ask)
 
     def close(self) -> None:
@@ -80,12 +79,3 @@ class ExperimentWidget(anywidget.AnyWidget):
         except (OvertoneError, LookupError, ValueError, TypeError, OSError) as error:
             answer["error"] = str(error)
         self.send(answer, buffers=buffers)
-
-
-def _module() -> str:
-    """Return the page's modules and styles as one ES module of the form that anywidget takes."""
-    return (
-        f"const make = {bundle.factory('widget.js')};\nconst style = {json.dumps(style())};\n"
-        "export default () => {\nconst page = make();\n"
-        "return { render: (given) => page.render({ ...given, style }) };\n};\n"
-    )

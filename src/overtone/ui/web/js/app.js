@@ -1,5 +1,5 @@
 /** The frame around every view: navigation, connection, theme and language. */
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { openRequest } from "./control/dialogs.js";
 import { Palette } from "./control/palette.js";
 import { retry } from "./data/session.js";
@@ -21,7 +21,7 @@ export function App() {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const [isMenuOpen, setMenuOpen] = useState(false);
   const first = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the next key or click: what it gives the focus to keeps it
     setMenuOpen(false);
     if (!first.current) main.current?.focus({ preventScroll: true }); // a new view is read from its beginning
     first.current = false;

@@ -104,6 +104,17 @@ export function duration(seconds) {
   return `${div(whole, 86400)} d ${div(whole % 86400, 3600)} h`;
 }
 
+/**
+ * The seconds that something took which may be short: "12.3 ms" below a second, then as `duration`.
+ *
+ * @param {number | null | undefined} seconds
+ * @returns {string}
+ */
+export function took(seconds) {
+  const isShort = typeof seconds === "number" && seconds >= 0 && seconds < 0.9995;
+  return isShort ? `${number(Number((seconds * 1000).toPrecision(3)))} ms` : duration(seconds);
+}
+
 /** @param {number} x One digit after the point, rounded as Python does: by the exact binary value. */
 function tenths(x) {
   const text = x.toFixed(1);

@@ -102,7 +102,8 @@ export function Parallel({ table, facts, height = 380, label }) {
   const [spot, setSpot] = useState(/** @type {Spot | null} */ (null));
   const written = useRef("");
   const { mask, text } = filter.value;
-  const active = text === written.current ? brushes : new Map(); // another filter replaces the brushes
+  const isWaiting = useRef(false); // for the next frame: until then the filter is that before the brushes
+  const active = isWaiting.current || text === written.current ? brushes : new Map(); // another filter replaces the brushes
   const { shades, ranked, bins } = facts;
   const hasMissing = axes.some((axis) => axis.hasMissing);
   const tall = frame.height - TOP - (hasMissing ? BELOW : 12);
@@ -144,10 +145,14 @@ export function Parallel({ table, facts, height = 380, label }) {
     const ranges = axes.flatMap((axis) => (next.has(axis.key) ? [rangeOf(axis, /** @type {Brush} */ (next.get(axis.key)))] : []));
     written.current = brushText(table, ranges);
     pending.current = ranges;
+    isWaiting.current = true;
     onFrame(flush);
   };
   const pending = useRef(/** @type {import("./brush_text.js").Range[]} */ ([]));
-  const [flush] = useState(() => () => brushTo(table, pending.current));
+  const [flush] = useState(() => () => {
+    isWaiting.current = false;
+    brushTo(table, pending.current);
+  });
   const lineY = (/** @type {number} */ row, /** @type {number} */ x) => {
     const gap = Math.max(0, Math.min(axes.length - 2, Math.floor((x - xOf(0)) / spacing)));
     const share = Math.max(0, Math.min(1, (x - xOf(gap)) / spacing));

@@ -26,20 +26,25 @@ function useScene(name, options) {
   const asked = useRef({ key: "", n: -1 });
   const key = JSON.stringify([experiment.value, name, options]);
   const n = table.value.version.value && table.value.n;
+  const wanted = useRef(key);
+  wanted.current = key; // answers to what was wanted before come too late
   useEffect(() => {
-    if (asked.current.key === key && asked.current.n === n) return undefined;
-    let isGone = false;
+    if (asked.current.key === key && asked.current.n === n) return;
     const wait = asked.current.key === key ? AGAIN_MS : 0;
     const ask = async () => {
       asked.current = { key, n };
       try {
         const message = await /** @type {any} */ (source.value).plot(experiment.value, name, options);
-        if (!isGone) setState({ key, scene: message.header ? sceneOf(message) : message, error: null });
+        if (wanted.current === key) setState({ key, scene: message.header ? sceneOf(message) : message, error: null });
       } catch (error) {
-        if (!isGone) setState((before) => ({ key, scene: before.key === key ? before.scene : null, error: /** @type {Error} */ (error) }));
+        if (wanted.current === key) setState((before) => ({ key, scene: before.key === key ? before.scene : null, error: /** @type {Error} */ (error) }));
       }
     };
-    if (!wait) ask();
+    if (!wait) {
+      clearTimeout(timer.current); // of another key
+      timer.current = undefined;
+      ask();
+    }
     // Updates in the meantime do not put it off: the first timer runs, and then asks for the newest.
     else if (!timer.current) {
       timer.current = setTimeout(() => {
@@ -48,9 +53,6 @@ function useScene(name, options) {
         ask();
       }, wait);
     }
-    return () => {
-      if (asked.current.key !== key) isGone = true;
-    };
   }, [key, n, turn]);
   const timer = useRef(/** @type {any} */ (undefined));
   useEffect(() => () => clearTimeout(timer.current), []);

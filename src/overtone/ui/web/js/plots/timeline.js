@@ -1,7 +1,7 @@
 /** When each trial ran, by node and slot. */
 
 import { html, useState } from "../html.js";
-import { duration } from "../format.js";
+import { took } from "../format.js";
 import { t } from "../i18n.js";
 import { filter, go, hovered } from "../state.js";
 import { areaOf, drawAxes } from "./axes.js";
@@ -76,7 +76,7 @@ export function Timeline({ table, facts, label }) {
     const [from, to] = placed(area.x, [started[row], end[row]], area.left, area.left + area.width);
     return {
       x: (from + to) / 2, y: area.top + (slots.lane[row] + 0.5) * each, row,
-      lines: () => [...trialLines(table, row), t("plots.ran", { time: duration(end[row] - started[row]) })],
+      lines: () => [...trialLines(table, row), t("plots.ran", { time: took(end[row] - started[row]) })],
     };
   };
   const rowAt = (/** @type {number} */ lane, /** @type {number} */ time, /** @type {number} */ slack) => {

@@ -1,7 +1,7 @@
 /** Up to ten trials: their curves in one figure, and their configs with the differences first. */
 
 import { html, useState } from "../html.js";
-import { duration } from "../format.js";
+import { took } from "../format.js";
 import { t } from "../i18n.js";
 import { clockNow, goalNow, link, MOST_SELECTED, route, selected, table } from "../state.js";
 import { Badge } from "../ui/badge.js";
@@ -89,7 +89,7 @@ function linesOf(now, rows) {
     return [{ key, label, cells, group: column.group, differs: cells.some((cell) => cell !== cells[0]) }];
   });
   const elapsed = clockNow();
-  const times = rows.map((row) => duration(secondsOf(now, row, elapsed)) || "–");
+  const times = rows.map((row) => took(secondsOf(now, row, elapsed)) || "–");
   lines.splice(goals.length, 0, { key: "fact:duration", label: t("tables.fact_duration"), cells: times, group: "fact", differs: true });
   const place = (/** @type {Line} */ line) => (line.group !== "param" ? 0 : line.differs ? 1 : 2);
   return lines.sort((a, b) => place(a) - place(b));

@@ -1,7 +1,7 @@
 /** The row of one trial in the table: its cells, or a card where the window is narrow. */
 
 import { html } from "../html.js";
-import { duration } from "../format.js";
+import { duration, took } from "../format.js";
 import { t } from "../i18n.js";
 import { clockNow, go, hovered, link, MOST_SELECTED, selected, toggleSelected } from "../state.js";
 import { Badge } from "../ui/badge.js";
@@ -102,7 +102,7 @@ function TrialLink({ table, row }) {
  * @returns {string}
  */
 function cellText(table, key, row, exact) {
-  if (key === "fact:duration") return duration(secondsOf(table, row, clockNow())) || "–";
+  if (key === "fact:duration") return took(secondsOf(table, row, clockNow())) || "–";
   const column = table.columns.get(key);
   if (column === undefined) return "";
   const rounded = valueAt(column, table, row);

@@ -17,7 +17,7 @@ import { durationColumn } from "./trial_state.js";
 
 /** Hyperparameters that are shown if nothing was chosen. */
 const MOST_PARAMS = 8;
-const FACTS = ["end", "duration", "n_results", "started", "ended", "rung", "node", "source", "allowed"];
+const FACTS = ["end", "duration", "n_results", "started", "ended", "rung", "bracket", "node", "source", "allowed"];
 const STORE = "overtone.columns.";
 
 /**

@@ -7,6 +7,16 @@ import { Button } from "./button.js";
 import { Menu } from "./menu.js";
 
 /**
+ * Ask at once. The second click of a double click is none: another button may stand there by then.
+ *
+ * @param {string} verb
+ * @param {string} trial
+ */
+function onClick(verb, trial) {
+  return (/** @type {MouseEvent} */ event) => void (event.detail < 2 && askNow(verb, trial));
+}
+
+/**
  * Buttons for a trial. A pause is undone by resume, so it asks nothing; what ends the trial asks first.
  *
  * @param {{trial: string, row?: number, status: string, small?: boolean}} props `status` is the word of Status.
@@ -20,8 +30,8 @@ export function TrialActions({ trial, status, small = false }) {
   ].filter((item) => !!item);
   if (!can("clone") && !more.length) return null;
   return html`<div class="actions" role="group" aria-label=${t("shell.actions_trial", { trial })}>
-    ${can("pause") && html`<${Button} small=${small} label=${t("shell.pause")} onClick=${() => askNow("pause", trial)} />`}
-    ${can("resume") && html`<${Button} small=${small} label=${t("shell.resume")} onClick=${() => askNow("resume", trial)} />`}
+    ${can("pause") && html`<${Button} small=${small} label=${t("shell.pause")} onClick=${onClick("pause", trial)} />`}
+    ${can("resume") && html`<${Button} small=${small} label=${t("shell.resume")} onClick=${onClick("resume", trial)} />`}
     ${can("clone") && html`<${Button} small=${small} label=${t("shell.clone_open")} onClick=${() => openDialog("clone", trial)} />`}
     ${can("stop_trial") && html`<${Button} small=${small} kind="danger" label=${t("shell.stop_trial_open")} onClick=${() => openDialog("stop_trial", trial)} />`}
     ${more.length > 0 && html`<${Menu} small=${small} label="…" name=${t("shell.more_actions")} items=${more} />`}

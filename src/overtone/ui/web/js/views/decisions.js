@@ -70,17 +70,25 @@ function useDecisions(trial, isPaused) {
   const [state, setState] = useState(empty);
   const [isLoading, setLoading] = useState(false);
   const current = state.subject === subject ? state : empty;
-  const running = useRef("");
+  const wanted = useRef(subject);
+  wanted.current = subject; // answers about what was wanted before come too late
+  const running = useRef({ subject: "", isAgain: false });
+  const [turn, setTurn] = useState(0);
 
   /** @param {number} [before] */
   async function ask(before) {
-    if (running.current === subject && before === undefined) return;
-    running.current = subject;
+    const isNews = before === undefined;
+    if (isNews && running.current.subject === subject) {
+      running.current.isAgain = true; // its answer may be from before the newest decision
+      return;
+    }
+    if (isNews) running.current = { subject, isAgain: false };
+    const mine = running.current;
     setLoading(before !== undefined);
     try {
       const at = { limit: PAGE, ...(trial ? { trial } : {}), ...(before === undefined ? {} : { before }) };
       const answer = await /** @type {import("../data/source.js").Source} */ (source.value).decisions(experiment.value, at);
-      setState((old) => {
+      if (wanted.current === subject) setState((old) => {
         const own = old.subject === subject && old.isKnown ? old : null;
         const joined = merged(own?.decisions ?? [], answer.decisions, before === undefined);
         const isGap = before === undefined && own !== null && !joined.isTouching;
@@ -88,10 +96,12 @@ function useDecisions(trial, isPaused) {
         return { subject, decisions: joined.decisions, next, error: null, isKnown: true };
       });
     } catch (error) {
-      setState((old) => ({ ...(old.subject === subject ? old : empty), error }));
+      if (wanted.current === subject) setState((old) => ({ ...(old.subject === subject ? old : empty), error }));
     }
-    running.current = "";
     setLoading(false);
+    if (!isNews || running.current !== mine) return;
+    running.current = { subject: "", isAgain: false };
+    if (mine.isAgain) setTurn((times) => times + 1);
   }
   const n = overview.value?.n ?? table.value.n;
   const version = table.value.version.value;
@@ -104,6 +114,6 @@ function useDecisions(trial, isPaused) {
       ask();
     }, wait);
     return () => clearTimeout(timer);
-  }, [subject, n, version, isPaused]);
+  }, [subject, n, version, isPaused, turn]);
   return { ...current, isLoading, older: () => ask(current.next ?? undefined), reload: () => ask() };
 }

@@ -1,7 +1,7 @@
 /** The machines of a run: which one is slow, what each one does, and the trials on it. */
 
 import { html } from "../html.js";
-import { bytes, duration, number } from "../format.js";
+import { bytes, took } from "../format.js";
 import { t } from "../i18n.js";
 import { clockNow, experiment, overview, source } from "../state.js";
 import { useAnswer } from "../tables/answers.js";
@@ -51,13 +51,7 @@ function verdict({ nodes, slowest }) {
   const worst = known.reduce((a, b) => ((b.slowness ?? 0) > (a.slowness ?? 0) ? b : a));
   const factor = worst.slowness ?? 1;
   if (worst.name !== slowest) return t("tables.slow_none", { node: worst.name, more: percent(Math.max(0, factor - 1)), n: nodes.length });
-  return t("tables.slow_is", { node: worst.name, factor: factor.toFixed(1), each: seconds(worst.seconds_per_iteration) });
-}
-
-/** @param {number | null} s */
-function seconds(s) {
-  if (s === null) return "–";
-  return s < 1 ? `${number(Number((s * 1000).toPrecision(3)))} ms` : duration(s);
+  return t("tables.slow_is", { node: worst.name, factor: factor.toFixed(1), each: took(worst.seconds_per_iteration) || "–" });
 }
 
 /** @param {{node: Node, isSlow: boolean}} props */
@@ -72,7 +66,7 @@ function Machine({ node, isSlow }) {
         <div><dt>${t("tables.runs_here")}</dt><dd>${trials.length}</dd></div>
         <div><dt>${t("tables.trials_here")}</dt><dd>${node.n_trials}</dd></div>
         ${node.failed > 0 && html`<div><dt>${t("tables.failed_here")}</dt><dd>${node.failed}</dd></div>`}
-        <div><dt>${t("tables.per_iteration")}</dt><dd>${seconds(node.seconds_per_iteration)}</dd></div>
+        <div><dt>${t("tables.per_iteration")}</dt><dd>${took(node.seconds_per_iteration) || "–"}</dd></div>
       </dl>
       <div class="machine-charts">${charts.map(({ key, label, now, parts, isFull }) => html`<div key=${key} class=${isFull ? "machine-chart is-full" : "machine-chart"}>
         <div class="machine-chart-head"><span class="faint small">${label}</span><span class="small">${isFull && html`<span aria-hidden="true">▲ </span>`}${now}</span></div>

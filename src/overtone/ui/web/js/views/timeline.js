@@ -1,6 +1,6 @@
 /** When trials ran and where, and what it cost. */
 import { html, useMemo } from "../html.js";
-import { duration } from "../format.js";
+import { duration, took } from "../format.js";
 import { t } from "../i18n.js";
 import { FilterNote, metricNow } from "../plots/choices.js";
 import { Legend } from "../plots/legend.js";
@@ -32,7 +32,7 @@ export function TimelineView() {
       columns: [{ label: t("plots.trial"), key: "id" }, { label: t("plots.node"), key: "node" }, { label: t("plots.slot"), key: "slot", isNumber: true },
         { label: t("plots.started"), key: "from" }, { label: t("plots.duration"), key: "took" }, { label: t("plots.state"), key: "state" }],
       rows: slots.nodes.flatMap(({ node, first, n: lanes }) => slots.rows.slice(first, first + lanes).flatMap((rows, slot) => [...rows.subarray(0, 500)].map((row) => ({
-        id: now.ids[row], node: facts.name(node), slot: slot + 1, from: duration(started[row]), took: duration(end[row] - started[row]), state: stateText(codes[row]),
+        id: now.ids[row], node: facts.name(node), slot: slot + 1, from: duration(started[row]), took: took(end[row] - started[row]), state: stateText(codes[row]),
       })))).slice(0, 2000),
     })}>
       <p class="plot-says">${summary}</p><${FilterNote} /><${Legend} entries=${present} />

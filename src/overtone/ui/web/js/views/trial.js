@@ -1,7 +1,7 @@
 /** One trial: what became of it and why, its curve, its config beside the best one, and its output. */
 
 import { html } from "../html.js";
-import { duration, text } from "../format.js";
+import { text, took } from "../format.js";
 import { t } from "../i18n.js";
 import { clockNow, experiment, go, link, route, selected, source, table, toggleSelected } from "../state.js";
 import { useAnswer } from "../tables/answers.js";
@@ -54,7 +54,7 @@ export function TrialView() {
           <${LastResult} values=${data.last_result} />
         </div>
       </div>
-      ${source.value?.can.log && html`<${Log} trial=${id} isRunning=${isRunning} />`}
+      ${source.value?.can.log && html`<${Log} key=${id} trial=${id} isRunning=${isRunning} />`}
       <div class="trial-columns">
         <div class="trial-column"><${Attempts} attempts=${data.attempts} />
           ${isRunning && html`<${Stack} trial=${id} />`}</div>
@@ -78,7 +78,7 @@ function Answer({ data, row, isRunning }) {
     facts.push([t("tables.best_trial"), html`${text(data.best.value, false)} <${TrialName} id=${data.best.trial_id} />`]);
   }
   facts.push([t("tables.fact_n_results"), text(data.results)]);
-  if (!Number.isNaN(seconds)) facts.push([t("tables.fact_duration"), duration(seconds)]);
+  if (!Number.isNaN(seconds)) facts.push([t("tables.fact_duration"), took(seconds)]);
   if (data.failures > 0) facts.push([t("tables.failures"), text(data.failures)]);
   return html`<section class="panel verdict" aria-label=${t("tables.verdict")}>
     <p class="verdict-text" role="status"><${TrialText} text=${verdictText(data)} except=${data.id} /></p>

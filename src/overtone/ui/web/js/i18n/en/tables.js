@@ -34,6 +34,7 @@ export const tables = {
   fact_started: "Started after",
   fact_ended: "Ended after",
   fact_rung: "Rung",
+  fact_bracket: "Bracket",
   fact_node: "Node",
   fact_source: "Continued from",
   fact_allowed: "Meets constraints",

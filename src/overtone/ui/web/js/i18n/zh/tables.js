@@ -34,6 +34,7 @@ export const tables = {
   fact_started: "开始于",
   fact_ended: "结束于",
   fact_rung: "梯级",
+  fact_bracket: "分组",
   fact_node: "节点",
   fact_source: "接续自",
   fact_allowed: "满足约束",

@@ -26,9 +26,20 @@ export function Log({ trial, isRunning }) {
   const keys = useRef({ first: 0, last: 0 });
   const latest = useRef(ends);
   latest.current = ends;
+  const isLive = useRef(isRunning);
+  isLive.current = isRunning;
+  const isAsking = useRef(false);
+  const isAgain = useRef(false);
+
+  /** Ask for what is new: after the answer that is on its way, which may be from before it. */
+  function askNew() {
+    if (isAsking.current || !latest.current.isKnown) isAgain.current = true;
+    else ask({ after: latest.current.after ?? undefined });
+  }
 
   /** @param {{before?: any, after?: any}} at */
   async function ask(at) {
+    if (at.before === undefined) isAsking.current = true;
     try {
       const answer = await /** @type {import("../../data/source.js").Source} */ (source.value).log(experiment.value, trial, at);
       setError("");
@@ -40,6 +51,7 @@ export function Log({ trial, isRunning }) {
       } else {
         const isFirst = at.after === undefined;
         const newer = answer.lines.map((/** @type {Line} */ line) => ({ ...line, key: (keys.current.last += 1) }));
+        if (newer.length > 0 && !isFirst && !isLive.current) isAgain.current = true; // an answer has so many lines at most
         if (newer.length > 0 || isFirst) setLines((known) => [...(isFirst ? [] : known), ...newer].slice(-MOST_LINES));
         setEnds((known) => ({ before: isFirst ? answer.before : known.before, after: answer.after, isKnown: true, reason: answer.reason ?? "" }));
       }
@@ -47,21 +59,23 @@ export function Log({ trial, isRunning }) {
       setError(String(/** @type {Error} */ (problem).message));
       setEnds((known) => ({ ...known, isKnown: true }));
     }
+    if (at.before === undefined) isAsking.current = false;
   }
 
+  useEffect(() => void ask({}), []);
   useEffect(() => {
-    setLines([]);
-    setEnds(NOTHING);
-    ask({});
-  }, [trial]);
+    if (!isAgain.current || isAsking.current || !ends.isKnown) return;
+    isAgain.current = false;
+    askNew();
+  }, [ends]);
   useEffect(() => {
     if (!isRunning || isPaused) {
-      if (!isRunning && latest.current.isKnown && !isPaused) ask({ after: latest.current.after ?? undefined }); // its last words
+      if (!isRunning && !isPaused) askNew(); // its last words
       return undefined;
     }
-    const timer = setInterval(() => !document.hidden && latest.current.isKnown && ask({ after: latest.current.after ?? undefined }), EVERY_MS);
+    const timer = setInterval(() => !document.hidden && !isAsking.current && askNew(), EVERY_MS);
     return () => clearInterval(timer);
-  }, [trial, isRunning, isPaused]);
+  }, [isRunning, isPaused]);
   useLayoutEffect(() => {
     if (isAtEnd.current && !isPaused && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [lines]);
