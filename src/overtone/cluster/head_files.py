@@ -29,7 +29,7 @@ def head_of(config: ClusterConfig) -> Remote:
     Raises:
         OvertoneError: It is not up.
     """
-    state = State.open(config)
+    state = State(config.name)
     if state.info().get("phase") in (None, "down"):
         raise OvertoneError(
             f"cluster {config.name} is not up; overtone up {quote(str(config.source))} starts it"
