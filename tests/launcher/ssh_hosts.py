@@ -190,6 +190,11 @@ class Host:
             (folder / "authorized_keys").chmod(0o600)
         self.check("/usr/sbin/sshd", "-f", "/etc/ssh/sshd_config", "-E", "/run/sshd.log")
 
+    def stop_ssh(self) -> None:
+        """End its sshd, which then listens no more."""
+        self.check("pkill", "-f", "/usr/sbin/sshd -f")
+        until(lambda: "[listener]" not in self.check("ps", "-eo", "args="), f"the end of the sshd of {self.name}")
+
 
 class Network:
     """A client and hosts that it reaches by its key.

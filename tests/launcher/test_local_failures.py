@@ -100,7 +100,7 @@ def test_a_host_with_another_key_than_before_is_refused_and_both_places_are_name
     three_hosts.write_config("own.yaml", name="own")
     assert three_hosts.overtone("down", "own.yaml").returncode == 0
     host = three_hosts.hosts[1]
-    host.check("pkill", "-f", "/usr/sbin/sshd -f")
+    host.stop_ssh()
     host.check("mv", "/etc/ssh/host_key", "/etc/ssh/host_key.before")
     host.serve_ssh(three_hosts.public_key)
     done = three_hosts.overtone("up", "own.yaml")
@@ -111,7 +111,7 @@ def test_a_host_with_another_key_than_before_is_refused_and_both_places_are_name
     (number,) = [at for at, line in enumerate(lines, 1) if line.startswith("10.0.0.2 ")]
     assert f"delete line {number} of {known}" in done.stdout
     assert three_hosts.left() == {}
-    host.check("pkill", "-f", "/usr/sbin/sshd -f")
+    host.stop_ssh()
     host.check("mv", "/etc/ssh/host_key.before", "/etc/ssh/host_key")
     host.serve_ssh(three_hosts.public_key)
 

@@ -249,6 +249,8 @@ def test_commands_and_files_of_the_head(cluster):
     )
     assert shown.returncode == 5
     assert shown.stdout.splitlines() == ["1 2 3host1", "answers"]
+    given = cluster.overtone("exec", "c.yaml", "wc -c; echo of $(hostname)", input="x" * 300_000)
+    assert given.stdout.split() == ["300000", "of", "host1"]
     assert cluster.overtone("get", "c.yaml", "~/data", "copy").returncode == 0
     assert (project / "copy" / "numbers.txt").read_text() == "1 2 3"
     missing = cluster.overtone("get", "c.yaml", "~/nothing", ".")

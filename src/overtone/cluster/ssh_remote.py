@@ -131,7 +131,9 @@ class SSHRemote:
             raise RemoteError(f"{self.name}: `{_short(command)}` {why}{':' + said if said else ''}")
         return done.text
 
-    def stream(self, command: str, on_output: Callable[[bytes], None]) -> int:
+    def stream(
+        self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None
+    ) -> int:
         """Run a command, pass on what it prints as it comes, and return its status.
 
         An exception, such as a KeyboardInterrupt, ends the connection of this command, and is raised.
@@ -139,7 +141,8 @@ class SSHRemote:
         Raises:
             UnreachableError: The host does not answer, or was lost meanwhile.
         """
-        process = self._start([*self._ssh(), self.address, login_command(command)], False, merges=True)
+        words = [*self._ssh(), self.address, login_command(command)]
+        process = self._start(words, False, merges=True, stdin=stdin)
         assert process.stdout is not None
         tail = b""
         try:
@@ -272,13 +275,15 @@ class SSHRemote:
         _open_connections[id(self)] = self
         return ["ssh", *self._options, *shared]
 
-    def _start(self, words: list[str], has_input: bool, merges: bool = False) -> subprocess.Popen[bytes]:
+    def _start(
+        self, words: list[str], has_input: bool, merges: bool = False, stdin: int | None = None
+    ) -> subprocess.Popen[bytes]:
         """Start ssh in a session of its own: a Ctrl-C goes to this process alone, which decides what ends."""
         if self._is_abandoned:
             raise UnreachableError(f"{self.name}: its commands were interrupted")
         process = subprocess.Popen(
             words,
-            stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
+            stdin=subprocess.PIPE if has_input else subprocess.DEVNULL if stdin is None else stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if merges else subprocess.PIPE,
             start_new_session=True,

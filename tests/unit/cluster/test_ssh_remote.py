@@ -75,6 +75,15 @@ def test_a_file_that_vanishes_during_a_copy_is_not_an_error(remote, tmp_path, mo
     assert os.listdir("run") == ["kept"]
 
 
+def test_a_command_reads_an_open_file(remote, tmp_path):
+    (tmp_path / "given").write_bytes(b"x" * 300_000)
+    said = []
+    with (tmp_path / "given").open("rb") as given:
+        assert remote.stream("wc -c; exit 3", said.append, given.fileno()) == 3
+    assert b"".join(said).strip() == b"300000"
+    assert remote.stream("cat", said.append) == 0  # nothing, and no wait
+
+
 CHANGED = """
 @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
 @    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
