@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from tests.launcher.ssh_hosts import HOME, Network, until
+from tests.launcher.ssh_hosts import HOME, Network, network, until
 
 
 @pytest.mark.full
@@ -114,6 +114,27 @@ def test_a_host_with_another_key_than_before_is_refused_and_both_places_are_name
     host.stop_ssh()
     host.check("mv", "/etc/ssh/host_key.before", "/etc/ssh/host_key")
     host.serve_ssh(three_hosts.public_key)
+
+
+@pytest.mark.full
+def test_a_user_without_rights_has_a_cluster_and_leaves_nothing() -> None:
+    with network(2) as net:
+        homes = [host.path(host.add_user("ann", net.public_key)) for host in net.hosts]
+        provider = {"type": "local", "hosts": [host.address for host in net.hosts], "user": "ann"}
+        net.write_config("own.yaml", name="own", provider=provider)
+        up = net.overtone("up", "own.yaml")
+        assert up.returncode == 0, up.stdout
+        owners = {host.name: host.check("ps", "-eo", "user=,args=") for host in net.hosts}
+        for lines in owners.values():
+            assert [line.split()[0] for line in lines.splitlines() if "/raylet/raylet " in line] == ["ann"]
+        shown = net.overtone("exec", "own.yaml", "id -un; ray status >/dev/null && echo answers")
+        assert shown.stdout.split() == ["ann", "answers"]
+        down = net.overtone("down", "own.yaml")
+        assert down.returncode == 0, down.stdout
+        assert net.left() == {}
+        for home in homes:
+            assert not list((home / ".overtone/cluster").glob("*"))
+            assert (home / ".ssh/authorized_keys").read_text() == net.public_key
 
 
 @pytest.mark.full
