@@ -75,6 +75,7 @@ def _matches(thing: dict[str, Any], wanted: str) -> bool:
     labels = re.findall(r'labels\.([\w-]+) = "?([\w-]+)"?', wanted)
     statuses = re.findall(r"status = (\w+)", wanted)
     has_labels = all(thing["labels"].get(key) == value for key, value in labels)
+    has_labels &= all(key in thing["labels"] for key in re.findall(r"(?<!NOT )labels\.([\w-]+):\*", wanted))
     return has_labels and (not statuses or thing["status"] in statuses)
 
 

@@ -190,6 +190,22 @@ class Host:
             (folder / "authorized_keys").chmod(0o600)
         self.check("/usr/sbin/sshd", "-f", "/etc/ssh/sshd_config", "-E", "/run/sshd.log")
 
+    def add_user(self, name: str, public_key: str) -> Path:
+        """Add a user with a home and no rights, who may log in by a key; return the home."""
+        home = Path("/run") / name
+        (self.path("/run/passwd")).write_text(f"{Path('/etc/passwd').read_text()}{name}:x:1500:1500::{home}:/bin/bash\n")
+        self.check("mount", "--bind", "/run/passwd", "/etc/passwd")
+        self.check("mkdir", "-m", "700", "-p", f"{home}/.ssh")
+        self.path(home / ".ssh/authorized_keys").write_text(public_key)
+        self.path(home / ".profile").write_text(PROFILE)
+        self.check("chown", "-R", "1500:1500", str(home))
+        return home
+
+    def stop_ssh(self) -> None:
+        """End its sshd, which then listens no more."""
+        self.check("pkill", "-f", "/usr/sbin/sshd -f")
+        until(lambda: "[listener]" not in self.check("ps", "-eo", "args="), f"the end of the sshd of {self.name}")
+
 
 class Network:
     """A client and hosts that it reaches by its key.

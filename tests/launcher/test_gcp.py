@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ import google.auth
 from google.auth.credentials import AnonymousCredentials
 from google.auth.exceptions import DefaultCredentialsError, RefreshError
 
+from overtone.cli import main
+from overtone.cluster.cloud_clusters import cloud_clusters
 from overtone.cluster.cloud_errors import CloudError
 from overtone.cluster.config import ClusterConfig, ConfigError
 from overtone.cluster.config_reading import read_config
@@ -44,6 +47,8 @@ HEAD = {**OURS, "ray-cluster-name": "digits", "ray-node-type": "head", "ray-node
 def compute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Compute]:
     with compute_server() as server:
         monkeypatch.setenv(api.ENDPOINT, server.url)
+        for name in ("GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT", "AWS_REGION", "AWS_DEFAULT_REGION"):
+            monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("OVERTONE_HOME", str(tmp_path / "overtone"))
         monkeypatch.setattr(google.auth, "default", lambda **arguments: (AnonymousCredentials(), "lab"))
         yield server
@@ -88,6 +93,33 @@ class TestFindAndStop:
         deleted = [line for line in compute.requests if line.startswith("DELETE")]
         assert deleted[0].endswith("ray-digits-head-0a1b2c3d-compute")
         assert deleted[-1].endswith("disks/data")
+
+    def test_clusters_of_the_project(
+        self, compute: Compute, config: ClusterConfig, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert cloud_clusters([]) == ([], [])
+        monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-lab")
+        assert cloud_clusters([]) == ([], [])
+        for at, zone in enumerate("abc"):
+            compute.add("instances", f"machine-{at}", OURS, zone=f"us-central1-{zone}")
+        compute.add("disks", "left", {"overtone-cluster": "earlier"})
+        compute.add("instances", "theirs", {"purpose": "other"})
+        assert cloud_clusters([]) == ([("gcp my-lab", "digits"), ("gcp my-lab", "earlier")], [])
+        compute.statuses["GET aggregated"] = [403]
+        found, (error,) = cloud_clusters([])
+        assert found == []
+        assert error.startswith("gcp my-lab: Google Cloud does not allow this")
+
+    def test_clusters_of_the_projects_of_known_clusters(
+        self, compute: Compute, config: ClusterConfig, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    ) -> None:
+        State.open(config).update(config=CONFIG, source=str(config.source), phase="down", provider="gcp")
+        compute.add("instances", "machine", OURS)
+        compute.add("instances", "another", {"overtone-cluster": "unknown-here"})
+        assert main(["clusters", "--all", "--json"]) == 0
+        listed = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
+        assert set(listed) == {"digits", "unknown-here"}
+        assert (listed["unknown-here"]["provider"], listed["unknown-here"]["phase"]) == ("gcp my-lab", "in the cloud")
 
     def test_find_only_reads(self, compute: Compute, config: ClusterConfig) -> None:
         provider.check(config)

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from tests.launcher.ssh_hosts import Network, until
+from tests.launcher.ssh_hosts import HOME, Network, network, until
 
 
 @pytest.mark.full
@@ -68,6 +68,73 @@ def test_after_kill_9_clusters_shows_it_and_down_takes_it(three_hosts: Network) 
     assert three_hosts.overtone("down", "own").returncode == 0
     assert three_hosts.left() == {}
     assert three_hosts.files_left() == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("words", [("up", "own.yaml"), ("submit", "own.yaml", "script.py")], ids=["up", "submit"])
+def test_a_disk_that_is_full_here_leaves_nothing_on_the_hosts_and_says_so(
+    three_hosts: Network, words: tuple[str, ...]
+) -> None:
+    client = three_hosts.client
+    setup = "touch ~/in-setup; while [ ! -e ~/go ]; do sleep 0.1; done"
+    three_hosts.write_config("own.yaml", name="own", setup=setup, workers={"min": 0})
+    client.path(three_hosts.project / "script.py").write_text("print('it runs')")
+    client.check("mkdir", "-p", f"{HOME}/.overtone")
+    client.check("mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", f"{HOME}/.overtone")
+    command = three_hosts.begin(*words)
+    until(lambda: three_hosts.hosts[0].home("in-setup").exists(), "the setup")
+    client.run("dd", "if=/dev/zero", f"of={HOME}/.overtone/full", "bs=512")
+    three_hosts.hosts[0].check("touch", f"{HOME}/go")
+    assert command.wait() == 1
+    client.check("umount", "-l", f"{HOME}/.overtone")
+    for name in ("go", "in-setup"):
+        three_hosts.hosts[0].home(name).unlink()
+    assert "the disk of this machine is full. Make room, and run the command again" in command.printed
+    assert "it runs" not in command.printed
+    assert three_hosts.left() == {}
+    assert three_hosts.files_left() == []
+
+
+@pytest.mark.full
+def test_a_host_with_another_key_than_before_is_refused_and_both_places_are_named(three_hosts: Network) -> None:
+    three_hosts.write_config("own.yaml", name="own")
+    assert three_hosts.overtone("down", "own.yaml").returncode == 0
+    host = three_hosts.hosts[1]
+    host.stop_ssh()
+    host.check("mv", "/etc/ssh/host_key", "/etc/ssh/host_key.before")
+    host.serve_ssh(three_hosts.public_key)
+    done = three_hosts.overtone("up", "own.yaml")
+    assert done.returncode == 1
+    assert "root@10.0.0.2: its ED25519 host key is another one than before. It is now SHA256:" in done.stdout
+    known = f"{HOME}/.overtone/clusters/own/known_hosts"
+    lines = three_hosts.client.path(known).read_text().splitlines()
+    (number,) = [at for at, line in enumerate(lines, 1) if line.startswith("10.0.0.2 ")]
+    assert f"delete line {number} of {known}" in done.stdout
+    assert three_hosts.left() == {}
+    host.stop_ssh()
+    host.check("mv", "/etc/ssh/host_key.before", "/etc/ssh/host_key")
+    host.serve_ssh(three_hosts.public_key)
+
+
+@pytest.mark.full
+def test_a_user_without_rights_has_a_cluster_and_leaves_nothing() -> None:
+    with network(2) as net:
+        homes = [host.path(host.add_user("ann", net.public_key)) for host in net.hosts]
+        provider = {"type": "local", "hosts": [host.address for host in net.hosts], "user": "ann"}
+        net.write_config("own.yaml", name="own", provider=provider)
+        up = net.overtone("up", "own.yaml")
+        assert up.returncode == 0, up.stdout
+        owners = {host.name: host.check("ps", "-eo", "user=,args=") for host in net.hosts}
+        for lines in owners.values():
+            assert [line.split()[0] for line in lines.splitlines() if "/raylet/raylet " in line] == ["ann"]
+        shown = net.overtone("exec", "own.yaml", "id -un; ray status >/dev/null && echo answers")
+        assert shown.stdout.split() == ["ann", "answers"]
+        down = net.overtone("down", "own.yaml")
+        assert down.returncode == 0, down.stdout
+        assert net.left() == {}
+        for home in homes:
+            assert not list((home / ".overtone/cluster").glob("*"))
+            assert (home / ".ssh/authorized_keys").read_text() == net.public_key
 
 
 @pytest.mark.full

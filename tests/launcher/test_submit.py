@@ -138,16 +138,20 @@ def test_a_submitted_script_runs_on_all_hosts_and_leaves_nothing(three_hosts):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("phase", ["start head", "start workers", "upload"])
+@pytest.mark.parametrize("phase", ["set up", "start head", "start workers", "upload"])
 def test_ctrl_c_before_the_script_runs_takes_down_what_was_started(three_hosts, phase):
-    write_project(three_hosts)
+    setup = "sleep 1000; touch ~/went-on" if phase == "set up" else "true"
+    write_project(three_hosts, setup=setup)
     large = three_hosts.client.path(three_hosts.project / "large")
     large.write_bytes(os.urandom((100 if phase == "upload" else 0) << 20))  # some seconds of upload
     command = start_run(three_hosts)
-    command.wait_for(f"overtone: {phase}")
+    command.wait_for("sleep 1000" if phase == "set up" else f"overtone: {phase}")
+    if phase == "set up":
+        until(lambda: all("sleep 1000" in str(host.processes()) for host in three_hosts.hosts), "the setup runs")
     command.signal(signal.SIGINT)
     assert command.wait() == 130, command.printed
     large.unlink()
+    assert not any(host.home("went-on").exists() for host in three_hosts.hosts)
     assert "the script begins" not in command.printed
     assert three_hosts.left() == {}
     assert "down" in three_hosts.overtone("clusters").stdout
@@ -245,6 +249,8 @@ def test_commands_and_files_of_the_head(cluster):
     )
     assert shown.returncode == 5
     assert shown.stdout.splitlines() == ["1 2 3host1", "answers"]
+    given = cluster.overtone("exec", "c.yaml", "wc -c; echo of $(hostname)", input="x" * 300_000)
+    assert given.stdout.split() == ["300000", "of", "host1"]
     assert cluster.overtone("get", "c.yaml", "~/data", "copy").returncode == 0
     assert (project / "copy" / "numbers.txt").read_text() == "1 2 3"
     missing = cluster.overtone("get", "c.yaml", "~/nothing", ".")

@@ -19,7 +19,7 @@ from overtone.cluster.place import check_place, place_of
 from overtone.cluster.progress import Progress
 from overtone.cluster.providers import provider_of
 from overtone.cluster.resource import Resource
-from overtone.cluster.state import State
+from overtone.cluster.state import State, told_of_full_disk
 from overtone.errors import OvertoneError
 
 ROUNDS = 5
@@ -65,7 +65,7 @@ def up(
     provider.check(config)
     state = State.open(config)
     progress = progress or Progress()
-    with state.hold("overtone up"), _signals_as_interrupt():
+    with told_of_full_disk(state), state.hold("overtone up"), _signals_as_interrupt():
         info = state.info()
         check_place(config, info)
         progress.cost = lambda: cost_so_far(state.info())
@@ -81,11 +81,12 @@ def up(
             begin(config, state, progress)
             with progress.phase("check", "what is up"):
                 note_machines(config, state, provider.find(config))
+            state.set_phase("up")
         except BaseException as error:
-            state.record({"event": "failed", "error": f"{type(error).__name__}: {error}"[:500]})
+            with _recorded_if_possible(progress):
+                state.record({"event": "failed", "error": f"{type(error).__name__}: {error}"[:500]})
             _clear_up(config, state, progress, error, was_up, ask)
             raise
-        state.set_phase("up")
         return not was_up
 
 
@@ -146,7 +147,8 @@ def _clear_up(
     """Take down what a failed or interrupted start has started; a person may keep it after a Ctrl-C."""
     again = f"overtone down {quote(str(config.source))}"
     if was_up:
-        state.set_phase("up")
+        with _recorded_if_possible(progress):
+            state.set_phase("up")
         progress.warn(f"cluster {config.name} was up before, so it stays; to take it down: {again}")
         return
     if isinstance(error, KeyboardInterrupt) and ask is not None:
@@ -159,7 +161,7 @@ def _clear_up(
             return
     try:
         _take_down(config, state, progress)
-    except (OvertoneError, KeyboardInterrupt) as left:
+    except (OvertoneError, OSError, KeyboardInterrupt) as left:
         progress.warn(str(left) or f"interrupted; something of {config.name} may be left: {again}")
 
 

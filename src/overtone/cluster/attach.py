@@ -40,7 +40,7 @@ def attach(
         OvertoneError: There is no such run, or the head does not answer.
     """
     progress = progress or Progress()
-    state = State.open(config)
+    state = State(config.name)
     head = Head(head_of(config))
     life = str(state.info().get("id"))
     runs = [one for one in head.runs() if str(one.get("life")) == life]

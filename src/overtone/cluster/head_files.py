@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import join, quote
@@ -29,7 +30,7 @@ def head_of(config: ClusterConfig) -> Remote:
     Raises:
         OvertoneError: It is not up.
     """
-    state = State.open(config)
+    state = State(config.name)
     if state.info().get("phase") in (None, "down"):
         raise OvertoneError(
             f"cluster {config.name} is not up; overtone up {quote(str(config.source))} starts it"
@@ -49,7 +50,15 @@ def execute(config: ClusterConfig, words: Sequence[str]) -> int:
     whole = f"cd {home_path(work_folder(config))} 2>/dev/null; {_VARIABLES}{command}"
     if can_ask():
         return remote.shell(whole)
-    return remote.stream(whole, Screen().write)
+    return remote.stream(whole, Screen().write, _input())
+
+
+def _input() -> int | None:
+    """Return this process's standard input, which the command reads; None for a terminal or none."""
+    try:
+        return None if sys.stdin.isatty() else sys.stdin.fileno()
+    except (AttributeError, OSError, ValueError):  # closed, or replaced
+        return None
 
 
 def get(config: ClusterConfig, there: str, here: Path) -> None:

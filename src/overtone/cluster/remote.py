@@ -50,8 +50,16 @@ class Remote(Protocol):
         """Run a command to its end, or end it after `timeout_s` seconds (status 124)."""
         ...
 
-    def stream(self, command: str, on_output: Callable[[bytes], None]) -> int:
-        """Run a command, pass its output and its errors on as they come, and return its status."""
+    def stream(
+        self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None
+    ) -> int:
+        """Run a command, pass its output and its errors on as they come, and return its status.
+
+        Args:
+            command: The command.
+            on_output: Receives the output.
+            stdin: The open file that the command reads; None for none. In pods, a command reads nothing.
+        """
         ...
 
     def begin(self, command: str) -> None:

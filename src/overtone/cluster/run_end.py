@@ -62,7 +62,7 @@ def see_to_end(session: Session, ending: Ending, life: str) -> int:
         return INTERRUPTED
     except UnreachableError as error:
         return _lost(session, error)
-    except OvertoneError as error:
+    except (OvertoneError, OSError) as error:
         raise OvertoneError(ended_without_results(error, config)) from None
     status = exit_status(facts, progress.warn)
     is_down = _finish(session, facts, ending, life)

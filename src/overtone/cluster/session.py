@@ -22,7 +22,6 @@ from overtone.cluster.remote import RemoteError, UnreachableError
 from overtone.cluster.results import Results
 from overtone.cluster.run_record import RunRecord
 from overtone.cluster.upload import work_folder
-from overtone.errors import OvertoneError
 
 INTERRUPTED = 130
 
@@ -171,7 +170,7 @@ def detached_text(config: ClusterConfig, run_id: str) -> str:
     )
 
 
-def ended_without_results(error: OvertoneError, config: ClusterConfig) -> str:
+def ended_without_results(error: Exception, config: ClusterConfig) -> str:
     """Return the line about results that are still on the head."""
     return (
         f"{error} The cluster stays up, since results are still on it: {attach_command(config)} brings them "

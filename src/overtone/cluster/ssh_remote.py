@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -130,7 +131,9 @@ class SSHRemote:
             raise RemoteError(f"{self.name}: `{_short(command)}` {why}{':' + said if said else ''}")
         return done.text
 
-    def stream(self, command: str, on_output: Callable[[bytes], None]) -> int:
+    def stream(
+        self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None
+    ) -> int:
         """Run a command, pass on what it prints as it comes, and return its status.
 
         An exception, such as a KeyboardInterrupt, ends the connection of this command, and is raised.
@@ -138,7 +141,8 @@ class SSHRemote:
         Raises:
             UnreachableError: The host does not answer, or was lost meanwhile.
         """
-        process = self._start([*self._ssh(), self.address, login_command(command)], False, merges=True)
+        words = [*self._ssh(), self.address, login_command(command)]
+        process = self._start(words, False, merges=True, stdin=stdin)
         assert process.stdout is not None
         tail = b""
         try:
@@ -271,13 +275,15 @@ class SSHRemote:
         _open_connections[id(self)] = self
         return ["ssh", *self._options, *shared]
 
-    def _start(self, words: list[str], has_input: bool, merges: bool = False) -> subprocess.Popen[bytes]:
+    def _start(
+        self, words: list[str], has_input: bool, merges: bool = False, stdin: int | None = None
+    ) -> subprocess.Popen[bytes]:
         """Start ssh in a session of its own: a Ctrl-C goes to this process alone, which decides what ends."""
         if self._is_abandoned:
             raise UnreachableError(f"{self.name}: its commands were interrupted")
         process = subprocess.Popen(
             words,
-            stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
+            stdin=subprocess.PIPE if has_input else subprocess.DEVNULL if stdin is None else stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if merges else subprocess.PIPE,
             start_new_session=True,
@@ -337,16 +343,26 @@ class SSHRemote:
 def _reason(said: str, remote: SSHRemote) -> str:
     last = said.splitlines()[-1] if said else "the connection was lost"
     if "Host key verification failed" in said:
-        return (
-            "its host key is another one than before. If the host was installed anew, delete its line in the "
-            "cluster's known_hosts; else somebody may be listening"
-        )
+        return _changed_key(said)
     if "Permission denied" in said:
         what = f"the key {remote.key}" if remote.key else "each key of your ssh agent and ~/.ssh"
         return f"refused the login with {what} ({last}); is the public key in its ~/.ssh/authorized_keys"
     if "timed out" in said:
         return f"no answer within {remote.connect_s:g} s ({last}); is it up, and is the address right"
     return last
+
+
+def _changed_key(said: str) -> str:
+    """Return what is known of a host key that is not the recorded one: ssh names both."""
+    new = re.search(r"fingerprint for the (\S+) key sent by the remote host is\s+(\S+?)\.?\s", said)
+    old = re.search(r"^Offending (?:\S+ )?key in (.+):(\d+)\s*$", said, re.MULTILINE)
+    kind = f"{new[1]} " if new else ""
+    now = f" It is now {new[2]}." if new else ""
+    line = f"line {old[2]} of {old[1]}" if old else "its line in the cluster's known_hosts"
+    return (
+        f"its {kind}host key is another one than before.{now} If the host was installed anew, delete {line}, "
+        "which has the old key; else somebody may be listening"
+    )
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.cluster.tokens import read_token
-from overtone.errors import OvertoneError
+from overtone.errors import OvertoneError, StorageError
 from overtone.file_lock import try_lock, unlock
 from overtone.quantity_text import age_text, moment
 from overtone.regular_files import read_regular, replace_file
+from overtone.store.room import lacks_room
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig
@@ -37,6 +38,26 @@ class BusyError(OvertoneError):
 def overtone_home() -> Path:
     """Return the folder of Overtone's own records: `OVERTONE_HOME`, or `~/.overtone`."""
     return Path(os.environ.get("OVERTONE_HOME") or "~/.overtone").expanduser().absolute()
+
+
+@contextmanager
+def told_of_full_disk(state: State) -> Iterator[None]:
+    """Let a full disk of this machine be an error that says what to do.
+
+    Raises:
+        OvertoneError: The disk with the records of the cluster is full.
+    """
+    try:
+        yield
+    except StorageError:
+        raise  # It says so itself.
+    except OSError as error:
+        if not lacks_room(error):
+            raise
+        raise OvertoneError(
+            f"{error.filename or state.folder}: the disk of this machine is full. Make room, and run the "
+            "command again; `overtone clusters` lists what is up"
+        ) from error
 
 
 class State:

@@ -43,7 +43,7 @@ from overtone.cluster.session import (
     leave,
     terminal,
 )
-from overtone.cluster.state import BusyError, State
+from overtone.cluster.state import BusyError, State, told_of_full_disk
 from overtone.cluster.upload import large_files, script_place, upload_files
 from overtone.errors import OvertoneError
 
@@ -142,7 +142,7 @@ class _Submission:
             going_on = of_experiment(experiment)
         else:
             going_on = of_earlier_run(self.state.folder, self.program.key)
-        with self.record.active():
+        with told_of_full_disk(self.state), self.record.active():
             try:
                 session = self._begin(self._up(), going_on)
             except KeyboardInterrupt:

@@ -45,7 +45,7 @@ def supervise(run: RunFolder) -> None:
     if lock is None:
         return
     try:
-        if run.exit_status() is not None:
+        if run.exit_status() is not None or run.process() is not None:  # A killed driver has left its script.
             return
         terminated = _leave_connection(run)
         run.reserve_exit()
@@ -112,14 +112,16 @@ def _run(run: RunFolder, command: dict[str, Any]) -> int:
             _set_size(master, *terminal["size"])
         output = log if slave is None else slave
         try:
+            # The script's process records itself. If this process did, and were killed just before, another
+            # driver would start the script again.
             process = subprocess.Popen(
                 words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                start_new_session=True,
+                start_new_session=True, preexec_fn=lambda: run.note_process(os.getpid()),
             )  # fmt: skip
-        except OSError as error:
-            os.write(log, f"overtone: {words[0]} in {folder} cannot be started: {error.strerror}\n".encode())
+        except (OSError, subprocess.SubprocessError) as error:
+            why = error.strerror if isinstance(error, OSError) else "its process cannot be recorded"
+            os.write(log, f"overtone: {words[0]} in {folder} cannot be started: {why}\n".encode())
             return NOT_STARTED
-        run.note_process(process.pid)
         if slave is not None and master is not None:
             os.close(slave)
             slave = None

@@ -18,6 +18,9 @@ AGAIN_S = 2
 KEPT = ("OVERTONE_CLUSTER", "OVERTONE_CLUSTER_FOLDER", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH")
 """Variables that a program needs after a restart of the machine; none of them is a secret."""
 
+_NO_TABLE = ("no crontab", "No such file")
+"""What cron says of a user without a table: Debian's and Red Hat's, and BusyBox'."""
+
 _LOOP = 'until "$@"; do sleep {again_s}; done'
 
 
@@ -67,10 +70,15 @@ def start_at_boot(module: str, *arguments: str) -> str:
     words = [*given, sys.executable, "-m", module, *arguments]
     line = f"@reboot env {shlex.join(words)}".replace("%", "\\%")
     try:
-        table = subprocess.run(["crontab", "-l"], capture_output=True, text=True, timeout=10, check=False)
+        table = subprocess.run(
+            ["crontab", "-l"], capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )  # fmt: skip
+        if table.returncode and not any(one in table.stderr for one in _NO_TABLE):
+            return table.stderr.strip() or "crontab failed"  # There may be a table, which must stay.
         changed = with_line(table.stdout if table.returncode == 0 else "", line, f"-m {module} ")
         done = subprocess.run(
-            ["crontab", "-"], input=changed, capture_output=True, text=True, timeout=10, check=False
+            ["crontab", "-"], input=changed, capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)

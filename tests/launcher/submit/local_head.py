@@ -41,13 +41,15 @@ class LocalRemote:
         )
         return Finished(done.returncode, done.stdout, done.stderr)
 
-    def stream(self, command: str, on_output: Callable[[bytes], None]) -> int:
+    def stream(
+        self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None
+    ) -> int:
         self._check()
         self.n_streams += 1
         left = self.cuts.pop(0) if self.cuts else None
         process = subprocess.Popen(
             ["bash", "-c", f"echo a profile that prints; exec {quote_exec(command)}"],
-            stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, **self._where(),
+            stdout=subprocess.PIPE, stdin=subprocess.DEVNULL if stdin is None else stdin, stderr=subprocess.STDOUT, **self._where(),
         )  # fmt: skip
         assert process.stdout is not None
         try:

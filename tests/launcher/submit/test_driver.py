@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -146,6 +147,31 @@ while not os.path.exists({str(tmp_path / "go")!r}): time.sleep(0.01)
     assert log(head, run_id) == b"begun\n"
     head.remote.run(f"python3 -m overtone.cluster.driver run {run_id}")  # nor does it begin again
     assert log(head, run_id) == b"begun\n"
+
+
+def test_a_driver_killed_once_the_script_runs_leaves_one_script(head, tmp_path):
+    code = f"""
+import os, time
+print("begun", flush=True)
+while not os.path.exists({str(tmp_path / "go")!r}): time.sleep(0.01)
+"""
+    run_id = begun(head, code, begin=False)
+    killed = f"""
+import os, subprocess, sys
+from overtone.cluster import driver
+class Popen(subprocess.Popen):
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        os.kill(os.getpid(), 9)
+subprocess.Popen = Popen
+driver.main(["run", {run_id!r}])
+"""
+    head.remote.run(f"python3 -c {quote(killed)}")
+    assert facts_of(head, run_id)["state"] == "running"
+    head.remote.run(f"python3 -m overtone.cluster.driver run {run_id}")  # it ends
+    (tmp_path / "go").touch()
+    assert log(head, run_id) == b"begun\n"
+    assert facts_of(head, run_id)["state"] == "lost"
 
 
 def test_the_same_script_is_not_begun_twice(head):

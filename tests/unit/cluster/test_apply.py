@@ -81,6 +81,42 @@ def test_a_cluster_that_somebody_else_started_stays_after_a_failure(machines, co
     assert [one.id for one in machines.resources] == ["i-0"]
 
 
+@pytest.mark.parametrize("n_writes", range(7))
+def test_a_disk_that_is_full_after_some_writes_leaves_no_machine_and_says_so(
+    machines, config, monkeypatch, n_writes
+):
+    written: list[str] = []
+
+    def full(real):
+        def write(*given, **fields):
+            if len(written) >= n_writes:
+                raise OSError(28, "No space left on device", "cluster.json")
+            written.append(real.__name__)
+            return real(*given, **fields)
+
+        return write
+
+    for name in ("update", "record"):
+        monkeypatch.setattr(State, name, full(getattr(State, name)))
+    progress = Progress(stream=io.StringIO())
+    with pytest.raises(OvertoneError, match="the disk of this machine is full. Make room, and run the command again"):
+        apply.up(config, progress)
+    assert len(written) == n_writes
+    assert machines.resources == []
+
+
+def test_a_disk_that_is_full_keeps_a_cluster_that_was_up(machines, config, monkeypatch):
+    assert apply.up(config, quiet()) is True
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", "cluster.json")
+
+    monkeypatch.setattr(State, "record", full)
+    with pytest.raises(OvertoneError, match="is full"):
+        apply.up(config, quiet())
+    assert [one.id for one in machines.resources] == ["i-1"]
+
+
 def test_a_cluster_that_somebody_else_started_was_up_before(machines, config):
     machines.resources.append(Resource("instance", "i-0", "running", 1.0))
     assert apply.up(config, quiet()) is False

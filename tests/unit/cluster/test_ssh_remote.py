@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from overtone.cluster.remote import UnreachableError
 from overtone.cluster.ssh_remote import SSHRemote
 
 SSH = """#!/bin/bash
@@ -72,6 +73,44 @@ def test_a_file_that_vanishes_during_a_copy_is_not_an_error(remote, tmp_path, mo
     (tmp_path / "home" / "run" / "kept").touch()
     remote.get("~/run/", Path("run"))
     assert os.listdir("run") == ["kept"]
+
+
+def test_a_command_reads_an_open_file(remote, tmp_path):
+    (tmp_path / "given").write_bytes(b"x" * 300_000)
+    said = []
+    with (tmp_path / "given").open("rb") as given:
+        assert remote.stream("wc -c; exit 3", said.append, given.fileno()) == 3
+    assert b"".join(said).strip() == b"300000"
+    assert remote.stream("cat", said.append) == 0  # nothing, and no wait
+
+
+CHANGED = """
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!
+The fingerprint for the ED25519 key sent by the remote host is
+SHA256:cbA7ncQVxyUeOqgEQ6yGRqzBTEhhYvi/lIuzGCC8W1M.
+Please contact your system administrator.
+Add correct host key in /home/me/.overtone/clusters/c/known_hosts to get rid of this message.
+Offending ED25519 key in /home/me/.overtone/clusters/c/known_hosts:2
+  remove with:
+  ssh-keygen -f '/home/me/.overtone/clusters/c/known_hosts' -R 'host'
+Host key for host has changed and you have requested strict checking.
+Host key verification failed.
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_changed_host_key_is_named_with_the_place_of_the_old_one(remote, tmp_path, monkeypatch, end):
+    (tmp_path / "said").write_bytes(CHANGED.replace("\n", end).encode())
+    program(tmp_path, monkeypatch, "ssh", f"#!/bin/sh\ncat {tmp_path / 'said'} >&2; exit 255\n")
+    with pytest.raises(UnreachableError) as caught:
+        remote.run("true")
+    said = str(caught.value)
+    assert "its ED25519 host key is another one than before" in said
+    assert "It is now SHA256:cbA7ncQVxyUeOqgEQ6yGRqzBTEhhYvi/lIuzGCC8W1M. If" in said
+    assert "delete line 2 of /home/me/.overtone/clusters/c/known_hosts, which has the old key" in said
 
 
 def test_a_tunnel_through_a_shell_that_prints(remote, monkeypatch):

@@ -91,15 +91,25 @@ def resources(compute: Any, project: str, name: str) -> list[Resource]:
     return found
 
 
+def cluster_names(compute: Any, project: str) -> list[str]:
+    """Return the names of all of Overtone's clusters with machines or disks in a project, sorted."""
+    parts = ((compute.instances(), "instances"), (compute.disks(), "disks"))
+    return sorted({one["labels"][TAG] for part in parts for one in _all(*part, project, f"labels.{TAG}:*")})
+
+
 def _labelled(collection: Any, key: str, project: str, name: str) -> Iterator[dict[str, Any]]:
-    wanted = f'labels.{TAG} = "{name}"'
+    for one in _all(collection, key, project, f'labels.{TAG} = "{name}"'):
+        if one.get("labels", {}).get(TAG) == name:
+            yield one
+
+
+def _all(collection: Any, key: str, project: str, wanted: str) -> Iterator[dict[str, Any]]:
+    """Return what a filter selects in all zones of a project, over all pages."""
     request = collection.aggregatedList(project=project, filter=wanted)
     while request is not None:
         page = request.execute(num_retries=_RETRIES)
         for zone in page.get("items", {}).values():
-            for one in zone.get(key, []):
-                if one.get("labels", {}).get(TAG) == name:
-                    yield one
+            yield from zone.get(key, [])
         request = collection.aggregatedList_next(request, page)
 
 

@@ -69,7 +69,9 @@ class KubernetesRemote:
             raise RemoteError(f"{self.name}: `{shown}` {why}{':' + said if said else ''}")
         return done.text
 
-    def stream(self, command: str, on_output: Callable[[bytes], None]) -> int:
+    def stream(
+        self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None
+    ) -> int:
         """Run a command, pass its output and its errors on as they come, and return its status."""
         with self._reached() as pod:
             return self._transport.stream(pod, ["bash", "-c", f"exec 2>&1\n{command}"], on_output)

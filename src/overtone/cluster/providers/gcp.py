@@ -150,6 +150,18 @@ def reach(config: ClusterConfig, state: State) -> Remote:
     )
 
 
+def clusters(project: str) -> list[str]:
+    """Return the names of all of Overtone's clusters with machines or disks in a project.
+
+    Raises:
+        CloudError: Google Cloud refuses the requests or does not answer; the message says what to do.
+    """
+    from overtone.cluster.gcp import compute
+
+    with compute.opened() as api:
+        return compute.cluster_names(api, project)
+
+
 def end_from_head(project: str, name: str, **settings: Any) -> None:
     """Delete the cluster's machines from its head, by the head's service account: workers first.
 

@@ -103,9 +103,13 @@ class Slurm:
         return found.text.splitlines()[-1].partition(";")[0]
 
     def cancel(self, jobs: Sequence[JobInfo]) -> None:
-        """Cancel jobs; those that have ended are no error."""
+        """Cancel jobs; those that have ended are not an error.
+
+        Raises:
+            SlurmError: Slurm refuses it.
+        """
         if jobs:
-            self._login.run(f"scancel --quiet {join(job.id for job in jobs)}")
+            self._run(["scancel", "--quiet", *(job.id for job in jobs)])
 
     def wait_until_gone(self, name: str) -> list[JobInfo]:
         """Wait until a cluster has no job; returns those that are there after 90 s."""

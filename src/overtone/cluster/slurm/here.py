@@ -38,9 +38,12 @@ class LocalRemote:
             raise
         return Finished(process.returncode if status is None else status, output, errors)
 
-    def stream(self, command: str, on_output: Callable[[bytes], None]) -> int:
+    def stream(
+        self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None
+    ) -> int:
         """Run a command, pass its output and its errors on as they come, and return its status."""
-        process = _started(command, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        given = subprocess.DEVNULL if stdin is None else stdin
+        process = _started(command, stdin=given, stderr=subprocess.STDOUT)
         assert process.stdout is not None
         try:
             while data := os.read(process.stdout.fileno(), 65536):

@@ -58,12 +58,14 @@ class SlurmRemote:
         self._check_still(head, finished.status)
         return finished
 
-    def stream(self, command: str, on_output: Callable[[bytes], None]) -> int:
+    def stream(
+        self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None
+    ) -> int:
         """Run a command on the first node, pass on what it prints as it comes, and return its status."""
         head = self.head()
-        there = self._there(head, f"exec 2>&1\n{command}" if head else command)
+        there = self._there(head, f"exec 2>&1\n{command}" if head else command, stdin is not None)
         # What srun itself says would count as bytes of a log that somebody follows.
-        status = self.login.stream(f"{there} 2>/dev/null" if head else there, on_output)
+        status = self.login.stream(f"{there} 2>/dev/null" if head else there, on_output, stdin)
         self._check_still(head, status)
         return status
 

@@ -1,0 +1,45 @@
+"""How a head ends its machines: what the watchdog hands over reaches the function of each provider."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+
+from overtone.cluster import end_machines
+from overtone.cluster.config_reading import parse_config
+
+PROVIDERS = {
+    "aws": "{type: aws, region: eu-west-1}",
+    "gcp": "{type: gcp, project: my-lab, zone: us-central1-a}",
+    "kubernetes": "{type: kubernetes, image: 'rayproject/ray:2.60.0-py311'}",
+}
+GIVEN = {
+    "aws": {"region": "eu-west-1", "name": "digits"},
+    "gcp": {"project": "my-lab", "zone": "us-central1-a", "name": "digits"},
+    "kubernetes": {},
+}
+
+
+@pytest.mark.parametrize("kind", sorted(end_machines.ENDINGS))
+def test_the_function_of_each_provider_gets_what_it_takes(kind, monkeypatch):
+    config = parse_config(f"name: digits\nprovider: {PROVIDERS[kind]}\n", Path("c.yaml"))
+    machine = end_machines.machine_of(config)
+    ending = end_machines.ENDINGS[kind]
+    module = importlib.import_module(ending.module)
+    signature = inspect.signature(getattr(module, ending.function))
+    given = []
+    monkeypatch.setattr(module, ending.function, lambda **settings: given.append(settings))
+    end_machines.main(json.dumps({**machine, "name": "digits"}))
+    assert given == [GIVEN[kind]]
+    signature.bind(**given[0])
+    assert end_machines.shuts_down(machine) == (kind != "kubernetes")
+
+
+@pytest.mark.parametrize("provider", ["{type: local, hosts: [10.0.0.1]}", "{type: slurm}"])
+def test_machines_of_other_providers_stay(provider):
+    config = parse_config(f"name: digits\nprovider: {provider}\n", Path("c.yaml"))
+    assert end_machines.machine_of(config) is None
