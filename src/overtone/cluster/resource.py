@@ -27,3 +27,8 @@ class Resource:
     since: float | None = None
     node_type: str | None = None
     spot: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it is a host that did not say what runs there; `state` has the error."""
+        return self.kind == "host" and self.since is None

@@ -203,7 +203,7 @@ def _wait_for_head(
         if jobs[0].reason in _HOPELESS:
             slurm.cancel(jobs)
             raise SlurmError(f"Slurm cannot run this job ({jobs[0].reason}): {_REASONS[jobs[0].reason]}")
-        text = _waiting_text(jobs[0])
+        text = waiting_text(jobs[0])
         if text != said:
             progress.note(text)
             said = text
@@ -211,16 +211,16 @@ def _wait_for_head(
         time.sleep(0.5 if elapsed < 30 else 2.0 if elapsed < 300 else 10.0)
 
 
-def _waiting_text(job: JobInfo) -> str:
+def waiting_text(job: JobInfo) -> str:
     if job.is_running:
         return f"job {job.id} runs on {job.n_nodes} nodes, first on {job.node}; Ray starts there"
-    hint = f": {_REASONS[job.reason]}" if job.reason in _REASONS else ""
-    at = (
-        time.strftime(", expected to start at %Y-%m-%d %H:%M", time.localtime(job.started))
-        if job.started
-        else ""
-    )
-    return f"job {job.id} is {job.state.lower()} ({job.reason}{hint}{at})"
+    why = [f"{job.reason}: {_REASONS[job.reason]}" if job.reason in _REASONS else job.reason]
+    if job.reason == "None":  # Slurm has not looked at it yet.
+        why = []
+    if job.started:
+        why.append(time.strftime("expected to start at %Y-%m-%d %H:%M", time.localtime(job.started)))
+    reasons = f" ({', '.join(why)})" if why else ""
+    return f"job {job.id} is {job.state.lower()}{reasons}"
 
 
 def _wait_for_workers(config: ClusterConfig, login: Remote, head: dict[str, Any], progress: Any) -> None:
