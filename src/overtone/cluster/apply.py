@@ -108,7 +108,7 @@ def _exists(provider: Any, config: ClusterConfig, progress: Progress) -> bool:
     """Return whether a machine of the cluster is there: its watchdog may have taken it down meanwhile."""
     with progress.phase("check", "what is up"):
         found = provider.find(config)
-    return any(one.kind in MACHINES and not one.is_unknown for one in found)
+    return any(one.kind in MACHINES and not one.is_unknown and one.state != "terminating" for one in found)
 
 
 def _begin(config: ClusterConfig, state: State) -> None:

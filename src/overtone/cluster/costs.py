@@ -11,7 +11,7 @@ from overtone.cluster.prices import Interval, cost, dollars_text, price_of
 from overtone.cluster.resource import Resource
 from overtone.cluster.state import State
 
-MACHINES = ("instance", "host", "pod", "job")
+MACHINES = ("instance", "host", "Pod", "job")
 """The kinds of resources that are billed by their time."""
 
 FREE = "none"

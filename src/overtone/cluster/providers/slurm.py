@@ -11,7 +11,6 @@ import re
 import time
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from overtone.cluster.ray_form import setup_files
@@ -24,6 +23,7 @@ from overtone.cluster.tokens import install_command
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig
+    from overtone.cluster.ssh_remote import SSHRemote
     from overtone.cluster.state import State
 
 _JOIN_S = 120.0
@@ -260,7 +260,7 @@ def _login(config: ClusterConfig) -> Remote:
     return _ssh(config, login, settings.get("port"))
 
 
-def _ssh(config: ClusterConfig, login: str, port: Any = None, proxy: str | None = None) -> Remote:
+def _ssh(config: ClusterConfig, login: str, port: Any = None, proxy: str | None = None) -> SSHRemote:
     from overtone.cluster.ssh_remote import SSHRemote
     from overtone.cluster.state import State
 
@@ -277,9 +277,8 @@ def _node(config: ClusterConfig, node: str) -> Remote:
     login = config.provider.settings.get("login")
     if login is None:
         return _ssh(config, node)
-    port = config.provider.settings.get("port")
     user = login.rpartition("@")[0]
-    through = f"ssh -o BatchMode=yes {f'-p {int(port)} ' if port else ''}-W %h:%p {quote(login)}"
+    through = _ssh(config, login, config.provider.settings.get("port")).proxy_command()
     return _ssh(config, f"{user}@{node}" if user else node, proxy=through)
 
 
