@@ -35,7 +35,16 @@ class Client:
         """Start a command of the person's, in the home."""
         variables = {**environment(), "HOME": str(self._host.folder), **more}
         del variables["SLURM_CONF"]
-        reached = ["nsenter", *NAMESPACES, "--target", str(self._host.pid), "env", "-C", str(self._host.folder), "-i"]
+        reached = [
+            "nsenter",
+            *NAMESPACES,
+            "--target",
+            str(self._host.pid),
+            "env",
+            "-C",
+            str(self._host.folder),
+            "-i",
+        ]
         return subprocess.Popen(
             [*reached, *(f"{name}={value}" for name, value in variables.items()), *command],
             stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -85,5 +94,7 @@ def _admit(slurm: SlurmHere, public_key: str) -> None:
     for host in slurm.hosts:
         _give_home(host, HOME)
         host.run("bash", "-ec", f"{HIDE}\nhide /run; hide /etc/ssh; mkdir -p /run/sshd; ssh-keygen -A")
-        (Path(f"/proc/{host.pid}/root/etc/ssh/sshd_config")).write_text(SSHD.format(port=22).replace("host_key", "ssh_host_ed25519_key"))
+        (Path(f"/proc/{host.pid}/root/etc/ssh/sshd_config")).write_text(
+            SSHD.format(port=22).replace("host_key", "ssh_host_ed25519_key")
+        )
         host.run("/usr/sbin/sshd", "-f", "/etc/ssh/sshd_config", "-E", "/run/sshd.log")

@@ -209,7 +209,7 @@ def _left_text(config: ClusterConfig, left: list[Resource]) -> str:
 
 
 def summary(config: ClusterConfig) -> str:
-    """Return the cost of the cluster's current or last life, such as "cost: $1.20; "; "" if nobody bills it."""
+    """Return the cost of the cluster's last life, such as "cost: $1.20; "; "" if nobody bills it."""
     text = cost_text(State(config.name).info())
     return "" if text == FREE else f"cost: {text}; "
 
