@@ -352,6 +352,6 @@ class TestCheck:
 
     def test_credentials_in_a_config_are_refused(self, tmp_path: Path) -> None:
         text = CONFIG + "raw: {provider: {gcp_credentials: {type: credentials_token, credentials: hidden}}}\n"
-        with pytest.raises(ConfigError, match="credentials do not belong here") as caught:
+        with pytest.raises(ConfigError, match="credentials do not belong in a config") as caught:
             provider.check(written(tmp_path, text))
         assert "hidden" not in str(caught.value)

@@ -14,7 +14,7 @@ from shlex import quote
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig
-from overtone.cluster.costs import MACHINES, cost_so_far, cost_text, note_machines
+from overtone.cluster.costs import FREE, MACHINES, cost_so_far, cost_text, note_machines
 from overtone.cluster.place import check_place, place_of
 from overtone.cluster.progress import Progress
 from overtone.cluster.providers import provider_of
@@ -109,7 +109,7 @@ def _exists(provider: Any, config: ClusterConfig, progress: Progress) -> bool:
     """Return whether a machine of the cluster is there: its watchdog may have taken it down meanwhile."""
     with progress.phase("check", "what is up"):
         found = provider.find(config)
-    return any(one.kind in MACHINES and not _is_unreachable(one) for one in found)
+    return any(one.kind in MACHINES and not one.is_unknown and one.state != "terminating" for one in found)
 
 
 def _begin(config: ClusterConfig, state: State) -> None:
@@ -180,7 +180,7 @@ def _take_down(config: ClusterConfig, state: State, progress: Progress) -> None:
             if not left:
                 break
             progress.note(f"{len(left)} left: {', '.join(sorted({one.kind for one in left}))}")
-            if at + 1 == ROUNDS or all(map(_is_unreachable, left)):
+            if at + 1 == ROUNDS or all(one.is_unknown for one in left):
                 break
             time.sleep(PAUSE_S)
         if left:
@@ -202,10 +202,6 @@ def _recorded_if_possible(progress: Progress) -> Iterator[None]:
         progress.warn(f"the cluster's records cannot be written: {error}")
 
 
-def _is_unreachable(resource: Resource) -> bool:
-    return resource.kind == "host" and resource.since is None
-
-
 def _left_text(config: ClusterConfig, left: list[Resource]) -> str:
     lines = "".join(f"\n  {one.kind} {one.id}: {one.state}" for one in left)
     return (
@@ -215,8 +211,9 @@ def _left_text(config: ClusterConfig, left: list[Resource]) -> str:
 
 
 def summary(config: ClusterConfig) -> str:
-    """Return the cost of the cluster's current or last life, as people write it."""
-    return cost_text(State(config.name).info())
+    """Return the cost of the cluster's last life, such as "cost: $1.20; "; "" if nobody bills it."""
+    text = cost_text(State(config.name).info())
+    return "" if text == FREE else f"cost: {text}; "
 
 
 @contextmanager

@@ -11,8 +11,11 @@ from overtone.cluster.prices import Interval, cost, dollars_text, price_of
 from overtone.cluster.resource import Resource
 from overtone.cluster.state import State
 
-MACHINES = ("instance", "host", "pod", "job")
+MACHINES = ("instance", "host", "Pod", "job")
 """The kinds of resources that are billed by their time."""
+
+FREE = "none"
+"""The cost of machines that the provider does not sell."""
 
 
 def note_machines(config: ClusterConfig, state: State, resources: Iterable[Resource]) -> None:
@@ -49,8 +52,8 @@ def cost_so_far(info: Mapping[str, Any], now: float | None = None) -> float | No
 
 
 def cost_text(info: Mapping[str, Any]) -> str:
-    """Return the cost so far as people write it: "$1.20", or "free of charge" for hosts without a price."""
+    """Return the cost so far as people write it: "$1.20", or `FREE` for hosts without a price."""
     dollars = cost_so_far(info)
     if dollars is not None:
         return dollars_text(dollars)
-    return "no cost" if info.get("provider") in ("local", "slurm", "kubernetes") else "unknown cost"
+    return FREE if info.get("provider") in ("local", "slurm", "kubernetes") else "unknown cost"

@@ -136,5 +136,5 @@ def _type_text(config: ClusterConfig, name: str | None, is_spot: bool) -> str:
 
 
 def count_kinds(resources: Iterable[Resource]) -> dict[str, int]:
-    """Return how many resources there are of each kind."""
-    return dict(Counter(one.kind for one in resources))
+    """Return how many resources there are of each kind, without hosts that did not answer."""
+    return dict(Counter(one.kind for one in resources if not one.is_unknown))

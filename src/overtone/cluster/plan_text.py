@@ -78,7 +78,7 @@ def _limits_text(plan: Plan) -> str:
     limits = plan.config.limits
     texts = [f"{duration_text(limits.cluster_idle_s)} without work"]
     if limits.hours is not None:
-        texts.append(f"{limits.hours:g} hours")
+        texts.append(f"{limits.hours:g} hour{'s' if limits.hours != 1 else ''}")
     if limits.price is not None:
         texts.append(dollars_text(limits.price))
     in_all = f": at most {dollars_text(plan.most_in_all)}" if plan.most_in_all else ""
@@ -89,4 +89,8 @@ def _existing_text(existing: Sequence[Resource] | None) -> str:
     if existing is None:
         return "unknown"
     counts = count_kinds(existing)
-    return ", ".join(f"{n} {kind}{'s' if n != 1 else ''}" for kind, n in counts.items()) or "nothing"
+    texts = [f"{n} {kind}{'s' if n != 1 else ''}" for kind, n in counts.items()]
+    if unknown := [one for one in existing if one.is_unknown]:
+        where = f" on {len(unknown)} hosts" if len(unknown) > 1 else ""
+        texts.append(f"unknown{where}: {unknown[0].state}")
+    return ", ".join(texts) or "nothing"

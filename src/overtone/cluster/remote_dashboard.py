@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException
 from shlex import quote
+from urllib.parse import urlsplit
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head_python import python_command
@@ -13,6 +16,12 @@ from overtone.cluster.providers import provider_of
 from overtone.cluster.remote import Remote, RemoteError, last_lines
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError
+
+POLL_S = 5.0
+"""Seconds between two looks whether the dashboard is still there."""
+
+ANSWER_S = 20.0
+"""Seconds that the dashboard has for an answer."""
 
 _ADDRESS = re.compile(rb"http://127\.0\.0\.1:(\d+)/#token=(\S+)")
 
@@ -42,3 +51,25 @@ def remote_dashboard(config: ClusterConfig) -> Iterator[str]:
         )
     with remote.forward(int(found[1])) as port:
         yield f"http://127.0.0.1:{port}/#token={found[2].decode()}"
+
+
+def wait_until_lost(address: str) -> None:
+    """Return when the dashboard at an address does not answer any more: its tunnel, server or head is gone.
+
+    A tunnel without the other end still takes connections, so each look waits for an answer.
+    """
+    while _answers(address) or _answers(address):
+        time.sleep(POLL_S)
+
+
+def _answers(address: str) -> bool:
+    place = urlsplit(address)
+    connection = HTTPConnection(str(place.hostname), place.port, timeout=ANSWER_S)
+    try:
+        connection.request("HEAD", "/")
+        connection.getresponse()
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+    return True

@@ -13,7 +13,7 @@ class Resource:
     """Something of a cluster that exists at the provider.
 
     Attributes:
-        kind: Such as "instance", "volume", "process", "pod" or "job".
+        kind: Such as "instance", "volume", "process", "Pod" or "job".
         id: The provider's name of it.
         state: The provider's word, such as "running".
         since: When it began, in seconds since 1970; None if the provider does not say.
@@ -27,3 +27,8 @@ class Resource:
     since: float | None = None
     node_type: str | None = None
     spot: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it is a host that did not say what runs there; `state` has the error."""
+        return self.kind == "host" and self.since is None

@@ -188,6 +188,5 @@ def _lost(session: Session, error: UnreachableError) -> int:
 def _last_line(session: Session, is_down: bool) -> str:
     places = session.results.places
     results = f"results: {', '.join(places)}" if places else "no experiment was run"
-    cost = apply.summary(session.config)
     left = "nothing is left" if is_down else f"{session.config.name} is up; overtone down takes it down"
-    return f"{results}; cost: {cost}; {left}"
+    return f"{results}; {apply.summary(session.config)}{left}"

@@ -172,6 +172,11 @@ class SSHRemote:
             words.append(f"bash -lic {quote(command)}")
         return subprocess.run(words, check=False).returncode
 
+    def proxy_command(self) -> str:
+        """Return the ProxyCommand of ssh that leads through this host to another one."""
+        words = join(["ssh", *self._options, self.address]).replace("%", "%%")
+        return f"{words} -W %h:%p"
+
     @contextmanager
     def forward(self, port: int) -> Iterator[int]:
         """Forward a port of this machine's loopback to `port` of the host's during the block.

@@ -107,3 +107,11 @@ def test_the_document_is_json():
     assert document["existing"] is None
     assert document["price"]["least"] == pytest.approx(0.096)
     assert document["steps"][1]["is_bound"] is True
+
+
+def test_hosts_that_do_not_answer_are_neither_kept_nor_nothing():
+    text = "name: lab\nprovider: {type: local, hosts: [a, b]}\n"
+    silent = Resource("host", "a", "ada@a does not answer")
+    shown = plan_text(make_plan(config(text), existing=[silent, Resource("host", "b", "2 processes run", 1.0)]))
+    assert "keep   1 host\n" in shown
+    assert "exists   1 host, unknown: ada@a does not answer\n" in shown

@@ -10,6 +10,7 @@ import pytest
 from overtone.cluster.config import ClusterConfig, ConfigError
 from overtone.cluster.config_reading import read_config
 from overtone.cluster.providers import slurm
+from overtone.cluster.slurm.commands import JobInfo
 from overtone.cluster.slurm.node import FIRST_PORT, N_BLOCKS, PORTS_EACH, free_block, ray_options, store_bytes
 from overtone.cluster.slurm.script import job_settings, options, script
 from overtone.cluster.slurm.steps import expanded
@@ -117,3 +118,13 @@ def test_the_object_store_has_a_share_of_the_jobs_memory() -> None:
     assert "--num-gpus=2" in options
     assert "--address=n0:1" in options
     assert "--head" not in options
+
+
+@pytest.mark.parametrize(("reason", "started", "text"), [
+    ("None", None, "job 7 is pending"),
+    ("Resources", None, "job 7 is pending (Resources)"),
+    ("Resources", 0.0, "job 7 is pending (Resources)"),
+    ("Dependency", None, "job 7 is pending (Dependency: an earlier job of this cluster has not ended)"),
+])  # fmt: skip
+def test_what_a_pending_job_waits_for(reason, started, text):
+    assert slurm.waiting_text(JobInfo("7", "PENDING", reason, "", 0, None, started)) == text

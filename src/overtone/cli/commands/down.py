@@ -31,5 +31,5 @@ def run(args: Arguments) -> int:
 
         write_json(facts_of(State(config.name)))
     else:
-        progress.end(f"cluster {config.name} is down; it cost: {summary(config)}; nothing is left of it")
+        progress.end(f"cluster {config.name} is down; {summary(config)}nothing is left of it")
     return OK

@@ -57,9 +57,19 @@ def _show(facts: dict[str, Any]) -> None:
         ]
         rows = [[one["kind"], one["id"], one["node_type"] or "", one["state"]] for one in facts["resources"]]
         show_table(columns, rows)
+    if facts["runs"]:
+        say()
+        columns = [Column("run"), Column("state"), Column("script", least=20)]
+        show_table(columns, [[one["id"], one["state"], _script(one)] for one in facts["runs"]])
     running = [one for one in facts["experiments"] or () if one["state"] == "running"]
     if facts["experiments"] is not None:
         say()
         say(f"{len(running)} of {len(facts['experiments'])} experiments on the head run")
     for one in running:
         say(f"  {one['name']}: {one['trials']} trials, {one['results']} results")
+
+
+def _script(run: dict[str, Any]) -> str:
+    from shlex import join
+
+    return join([run["script"], *run["arguments"]])

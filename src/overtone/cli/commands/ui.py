@@ -81,21 +81,31 @@ def run(args: Arguments) -> int:
 
 
 def _show_cluster(args: Arguments) -> int:
-    """Show the dashboard of a cluster's head until Ctrl-C."""
+    """Show the dashboard of a cluster's head until Ctrl-C.
+
+    Raises:
+        UnreachableError: The dashboard does not answer any more.
+    """
     from pathlib import Path
-    from threading import Event
+    from shlex import quote
 
     from overtone.cluster.config_reading import read_config
-    from overtone.cluster.remote_dashboard import remote_dashboard
+    from overtone.cluster.remote import UnreachableError
+    from overtone.cluster.remote_dashboard import remote_dashboard, wait_until_lost
 
-    with remote_dashboard(read_config(Path(args.place))) as address:
+    config = read_config(Path(args.place))
+    with remote_dashboard(config) as address:
         page, _, token = address.partition("#token=")
         _show(page, token, args)
         try:
-            Event().wait()
+            wait_until_lost(page)
         except KeyboardInterrupt:
-            pass
-    return OK
+            return OK
+    place = quote(args.place)
+    raise UnreachableError(
+        f"the dashboard of {config.name} does not answer any more: overtone ui {place} opens it again; "
+        f"overtone status {place} shows whether the cluster is up"
+    )
 
 
 def _serve(args: Arguments, place: str, registration: Registration | None) -> None:

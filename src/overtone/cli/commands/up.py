@@ -35,5 +35,5 @@ def run(args: Arguments) -> int:
         return OK
     what = "is up" if has_started else "was up already"
     end = f"to take it down: overtone down {args.config}"
-    progress.end(f"cluster {config.name} {what}; so far: {summary(config)}; {end}")
+    progress.end(f"cluster {config.name} {what}; {summary(config)}{end}")
     return OK

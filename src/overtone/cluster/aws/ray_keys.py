@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from overtone.cluster.aws.names import tags
-from overtone.cluster.cloud_setup import add_missing, setup_commands
+from overtone.cluster.cloud_keys import DISK_GB, with_cloud_keys
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
 MODULE = "overtone.cluster.aws.node_provider.NodeProvider"
 """Ray's provider for AWS, with client tokens, and with on-demand machines where spot ones are missing."""
 
-OWN_SETTINGS = ("disk", "image", "instance_profile", "price", "ssh_from", "subnets", "zone")
-"""Settings that become other keys of Ray's YAML: Ray's section `provider` does not have them."""
-
-_DISK_GB = 100
 _ROOT_DEVICE = "/dev/sda1"  # that of Ubuntu's images
 _SPOT = {"MarketType": "spot", "SpotOptions": {"SpotInstanceType": "one-time"}}
 _DEFAULT_HEAD, _DEFAULT_WORKER = "m6i.large", "m6i.xlarge"
@@ -35,25 +32,17 @@ def add_keys(ray: dict[str, Any], config: ClusterConfig, ray_version: str | None
         config: The cluster's config.
         ray_version: Ray's version on a machine without Ray; None for that of this Python.
     """
-    ray = copy.deepcopy(ray)
     settings = config.provider.settings
-    provider = ray.setdefault("provider", {})
-    for key in OWN_SETTINGS:
-        provider.pop(key, None)
-    provider.update(type="external", module=MODULE, cache_stopped_nodes=False)
+    provider = {"module": MODULE}
     if "region" in settings:
         provider["region"] = settings["region"]
     if "zone" in settings:
-        provider.setdefault("availability_zone", settings["zone"])
-    ray.setdefault("auth", {}).setdefault("ssh_user", "ubuntu")
-    for name, node_type in ray.get("available_node_types", {}).items():
-        is_head = name == ray.get("head_node_type")
-        _add_to_node(node_type, config, is_head=is_head)
-    add_missing(ray, setup_commands("aws", ray_version), has_own_setup=config.is_ray)
-    return ray
+        own = ray.get("provider", {})
+        provider["availability_zone"] = own.get("availability_zone", settings["zone"])
+    return with_cloud_keys(ray, config, provider, partial(_add_to_node, config), ray_version)
 
 
-def _add_to_node(node_type: dict[str, Any], config: ClusterConfig, *, is_head: bool) -> None:
+def _add_to_node(config: ClusterConfig, node_type: dict[str, Any], is_head: bool) -> None:
     settings, workers = config.provider.settings, config.workers
     node_type.setdefault("resources", {})  # Ray fills them from the machine type
     node = node_type.setdefault("node_config", {})
@@ -62,7 +51,7 @@ def _add_to_node(node_type: dict[str, Any], config: ClusterConfig, *, is_head: b
     node["InstanceInitiatedShutdownBehavior"] = "terminate"
     node.setdefault("MetadataOptions", {"HttpTokens": "required", "HttpPutResponseHopLimit": 2})
     if "LaunchTemplate" not in node:
-        node.setdefault("BlockDeviceMappings", [_disk(int(settings.get("disk", _DISK_GB)))])
+        node.setdefault("BlockDeviceMappings", [_disk(int(settings.get("disk", DISK_GB)))])
     for mapping in node.get("BlockDeviceMappings", []):
         if "Ebs" in mapping:
             mapping["Ebs"]["DeleteOnTermination"] = True

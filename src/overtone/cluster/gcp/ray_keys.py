@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from overtone.cluster.cloud_setup import add_missing, setup_commands
+from overtone.cluster.cloud_keys import DISK_GB, with_cloud_keys
 from overtone.cluster.gcp.machine_types import has_gpu, resources_of
 from overtone.cluster.resource import TAG
 
@@ -19,10 +19,6 @@ MODULE = "overtone.cluster.gcp.node_provider.NodeProvider"
 IMAGE = "projects/ubuntu-os-cloud/global/images/family/ubuntu-2204-lts"
 """The image of machines without GPUs."""
 
-OWN_SETTINGS = ("disk", "image", "network", "price", "project", "service_account", "zone")
-"""Settings that become other keys of Ray's YAML: Ray's section `provider` does not have them."""
-
-_DISK_GB = 100
 _GRACE_S = 900  # The head's own watchdog comes first.
 _DEFAULT_HEAD, _DEFAULT_WORKER = "e2-standard-2", "e2-standard-4"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -39,25 +35,17 @@ def add_keys(ray: dict[str, Any], config: ClusterConfig, ray_version: str | None
         config: The cluster's config.
         ray_version: Ray's version on a machine without Ray; None for that of this Python.
     """
-    ray = copy.deepcopy(ray)
     settings = config.provider.settings
-    provider = ray.setdefault("provider", {})
-    for key in OWN_SETTINGS:
-        provider.pop(key, None)
-    provider.update(type="external", module=MODULE, cache_stopped_nodes=False)
+    provider = {"module": MODULE}
     if "project" in settings:
         provider["project_id"] = settings["project"]
     if "zone" in settings:
         provider["availability_zone"] = settings["zone"]
         provider["region"] = settings["zone"].rpartition("-")[0]
-    ray.setdefault("auth", {}).setdefault("ssh_user", "ubuntu")
-    for name, node_type in ray.get("available_node_types", {}).items():
-        _add_to_node(node_type, config, is_head=name == ray.get("head_node_type"))
-    add_missing(ray, setup_commands("gcp", ray_version), has_own_setup=config.is_ray)
-    return ray
+    return with_cloud_keys(ray, config, provider, partial(_add_to_node, config), ray_version)
 
 
-def _add_to_node(node_type: dict[str, Any], config: ClusterConfig, *, is_head: bool) -> None:
+def _add_to_node(config: ClusterConfig, node_type: dict[str, Any], is_head: bool) -> None:
     settings, workers = config.provider.settings, config.workers
     node = node_type.setdefault("node_config", {})
     machine = config.head or _DEFAULT_HEAD if is_head else workers.type or _DEFAULT_WORKER
@@ -67,7 +55,7 @@ def _add_to_node(node_type: dict[str, Any], config: ClusterConfig, *, is_head: b
     node.setdefault("labels", {})[TAG] = config.name
     if "sourceInstanceTemplate" not in node:
         disk = {
-            "diskSizeGb": int(settings.get("disk", _DISK_GB)),
+            "diskSizeGb": int(settings.get("disk", DISK_GB)),
             "sourceImage": settings.get("image", IMAGE),
         }
         node.setdefault("disks", [{"boot": True, "type": "PERSISTENT", "initializeParams": disk}])

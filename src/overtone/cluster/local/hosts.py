@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from shlex import quote
@@ -74,7 +74,7 @@ class Hosts:
                 if all(isinstance(one, UnreachableError) for one in errors.values())
                 else RemoteError
             )
-            raise kind("\n".join(str(one) for one in errors.values()))
+            raise kind(self._text(errors))
         return found
 
     def try_each(
@@ -104,6 +104,16 @@ class Hosts:
             one: errors[one] for one in chosen if one in errors
         }
 
+    def _text(self, errors: Mapping[str, OvertoneError]) -> str:
+        """Return one line for hosts with the same error."""
+        names: dict[str, list[str]] = {}
+        for address, error in errors.items():
+            prefix = f"{self[address].name}: "
+            text = str(error)
+            own = [self[address].name] if text.startswith(prefix) else []
+            names.setdefault(text.removeprefix(prefix), []).extend(own)
+        return "\n".join(f"{', '.join(own)}: {text}" if own else text for text, own in names.items())
+
     def facts(self, address: str, options: str = "", timeout_s: float = 60.0) -> HostFacts:
         """Ask a host about itself and the cluster.
 
@@ -125,8 +135,9 @@ class Hosts:
         errors = done.errors.decode(errors="replace")
         if "No module named" in errors or "not found" in errors or done.status == 127:
             raise RemoteError(
-                f"{self[address].name}: its login shell finds no Python with Overtone and Ray; run there: "
-                f'pip install "overtone[ray]" ({(errors.strip().splitlines() or ["no output"])[-1]})'
+                f"{self[address].name}: the Python of its login shell has no Overtone; run there: "
+                'pip install "overtone[ray]", in a virtual environment that its login shell activates '
+                f"({(errors.strip().splitlines() or ['no output'])[-1]})"
             )
         raise RemoteError(
             f"{self[address].name}: {_MODULE} ended with {done.status}: {errors[-500:].strip()}"

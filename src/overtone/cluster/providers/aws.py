@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from overtone.cluster.cloud_keys import check_cloud, head_remote
 from overtone.cluster.resource import Resource
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 _NODE_TYPE = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
-_LEAST_DISK_GB = 20
 
 
 def check(config: ClusterConfig) -> None:
@@ -38,19 +38,13 @@ def check(config: ClusterConfig) -> None:
     image = settings.get("image", "ami-")
     if not image.startswith(("ami-", "/")):
         raise config.error("provider.image", "must be an image, such as ami-0123456789abcdef0", image)
-    if int(settings.get("disk", _LEAST_DISK_GB)) < _LEAST_DISK_GB:
-        raise config.error("provider.disk", f"must be at least {_LEAST_DISK_GB} GB", settings["disk"])
     if "ssh_from" in settings:
         try:
             ipaddress.ip_network(settings["ssh_from"])
         except ValueError:
             rule = "must be a network in CIDR form, such as 203.0.113.7/32"
             raise config.error("provider.ssh_from", rule, settings["ssh_from"]) from None
-    provider = config.raw.get("provider", {})
-    if isinstance(provider, Mapping) and "aws_credentials" in provider:
-        key = "provider.aws_credentials" if config.is_ray else "raw.provider.aws_credentials"
-        rule = "credentials do not belong in a config: delete it, and set AWS_PROFILE or run `aws configure`"
-        raise config.error(key, rule)  # without its value
+    check_cloud(config)
 
 
 def find(config: ClusterConfig) -> list[Resource]:
@@ -117,8 +111,6 @@ def reach(config: ClusterConfig, state: State) -> Remote:
     from overtone.cluster.aws import existing
     from overtone.cluster.aws.session import client, explained
     from overtone.cluster.cloud_errors import CloudError
-    from overtone.cluster.ssh_keys import KEY_FILE
-    from overtone.cluster.ssh_remote import SSHRemote
 
     region = config.provider.settings["region"]
     with explained():
@@ -127,18 +119,12 @@ def reach(config: ClusterConfig, state: State) -> Remote:
         ]
     if not heads:
         raise CloudError(f"cluster {config.name} has no head in {region}: start it by `overtone up`")
-    auth = config.raw.get("auth", {})
     address = heads[0].get("PublicIpAddress") or heads[0].get("PrivateIpAddress")
     if not address:
         raise CloudError(
             f"the head {heads[0]['InstanceId']} has no address yet: repeat the command in a minute"
         )
-    return SSHRemote(
-        address,
-        user=auth.get("ssh_user", "ubuntu"),
-        key=auth.get("ssh_private_key", state.folder / KEY_FILE),
-        known_hosts=state.folder / "known_hosts",
-    )
+    return head_remote(config, state, address)
 
 
 def end_from_head(region: str, name: str, **settings: Any) -> None:

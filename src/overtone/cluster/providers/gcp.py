@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from overtone.cluster.cloud_keys import check_cloud, head_remote
 from overtone.cluster.resource import Resource
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z]")
 _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
-_LEAST_DISK_GB = 20
 
 
 def check(config: ClusterConfig) -> None:
@@ -46,13 +45,7 @@ def check(config: ClusterConfig) -> None:
                     "deeplearning-platform-release/global/images/family/common-cu128-ubuntu-2204-nvidia-570"
                 )
                 raise config.error(key, rule, machine)
-    if int(settings.get("disk", _LEAST_DISK_GB)) < _LEAST_DISK_GB:
-        raise config.error("provider.disk", f"must be at least {_LEAST_DISK_GB} GB", settings["disk"])
-    provider = config.raw.get("provider", {})
-    if isinstance(provider, Mapping) and "gcp_credentials" in provider:
-        key = "provider.gcp_credentials" if config.is_ray else "raw.provider.gcp_credentials"
-        rule = "credentials do not belong here: delete it, and run `gcloud auth application-default login`"
-        raise config.error(key, rule)  # without its value
+    check_cloud(config)
 
 
 def find(config: ClusterConfig) -> list[Resource]:
@@ -131,8 +124,6 @@ def reach(config: ClusterConfig, state: State) -> Remote:
     """
     from overtone.cluster.cloud_errors import CloudError
     from overtone.cluster.gcp import compute
-    from overtone.cluster.ssh_keys import KEY_FILE
-    from overtone.cluster.ssh_remote import SSHRemote
 
     project = config.provider.settings["project"]
     with compute.opened() as api:
@@ -141,13 +132,8 @@ def reach(config: ClusterConfig, state: State) -> Remote:
         raise CloudError(f"cluster {config.name} has no head in {project}: start it by `overtone up`")
     interface = head["networkInterfaces"][0]
     addresses = [access["natIP"] for access in interface.get("accessConfigs", []) if "natIP" in access]
-    auth = config.raw.get("auth", {})
-    return SSHRemote(
-        addresses[0] if addresses else interface["networkIP"],
-        user=auth.get("ssh_user", "ubuntu"),
-        key=auth.get("ssh_private_key", state.folder / KEY_FILE),
-        known_hosts=state.folder / "known_hosts",
-    )
+    address = addresses[0] if addresses else interface["networkIP"]
+    return head_remote(config, state, address)
 
 
 def clusters(project: str) -> list[str]:

@@ -11,7 +11,6 @@ import re
 import time
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from overtone.cluster.ray_form import setup_files
@@ -24,6 +23,7 @@ from overtone.cluster.tokens import install_command
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig
+    from overtone.cluster.ssh_remote import SSHRemote
     from overtone.cluster.state import State
 
 _JOIN_S = 120.0
@@ -203,7 +203,7 @@ def _wait_for_head(
         if jobs[0].reason in _HOPELESS:
             slurm.cancel(jobs)
             raise SlurmError(f"Slurm cannot run this job ({jobs[0].reason}): {_REASONS[jobs[0].reason]}")
-        text = _waiting_text(jobs[0])
+        text = waiting_text(jobs[0])
         if text != said:
             progress.note(text)
             said = text
@@ -211,16 +211,16 @@ def _wait_for_head(
         time.sleep(0.5 if elapsed < 30 else 2.0 if elapsed < 300 else 10.0)
 
 
-def _waiting_text(job: JobInfo) -> str:
+def waiting_text(job: JobInfo) -> str:
     if job.is_running:
         return f"job {job.id} runs on {job.n_nodes} nodes, first on {job.node}; Ray starts there"
-    hint = f": {_REASONS[job.reason]}" if job.reason in _REASONS else ""
-    at = (
-        time.strftime(", expected to start at %Y-%m-%d %H:%M", time.localtime(job.started))
-        if job.started
-        else ""
-    )
-    return f"job {job.id} is {job.state.lower()} ({job.reason}{hint}{at})"
+    why = [f"{job.reason}: {_REASONS[job.reason]}" if job.reason in _REASONS else job.reason]
+    if job.reason == "None":  # Slurm has not looked at it yet.
+        why = []
+    if job.started:
+        why.append(time.strftime("expected to start at %Y-%m-%d %H:%M", time.localtime(job.started)))
+    reasons = f" ({', '.join(why)})" if why else ""
+    return f"job {job.id} is {job.state.lower()}{reasons}"
 
 
 def _wait_for_workers(config: ClusterConfig, login: Remote, head: dict[str, Any], progress: Any) -> None:
@@ -260,7 +260,7 @@ def _login(config: ClusterConfig) -> Remote:
     return _ssh(config, login, settings.get("port"))
 
 
-def _ssh(config: ClusterConfig, login: str, port: Any = None, proxy: str | None = None) -> Remote:
+def _ssh(config: ClusterConfig, login: str, port: Any = None, proxy: str | None = None) -> SSHRemote:
     from overtone.cluster.ssh_remote import SSHRemote
     from overtone.cluster.state import State
 
@@ -277,9 +277,8 @@ def _node(config: ClusterConfig, node: str) -> Remote:
     login = config.provider.settings.get("login")
     if login is None:
         return _ssh(config, node)
-    port = config.provider.settings.get("port")
     user = login.rpartition("@")[0]
-    through = f"ssh -o BatchMode=yes {f'-p {int(port)} ' if port else ''}-W %h:%p {quote(login)}"
+    through = _ssh(config, login, config.provider.settings.get("port")).proxy_command()
     return _ssh(config, f"{user}@{node}" if user else node, proxy=through)
 
 

@@ -20,6 +20,8 @@ _GONE_S = 90.0
 class SlurmError(OvertoneError):
     """A command of Slurm failed, or a job did; the message says why."""
 
+    has_lines = True  # the command line prints its line breaks
+
 
 @dataclass(frozen=True)
 class JobInfo:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -95,7 +96,9 @@ def _connect(address: str | None, runtime_env: Mapping[str, Any] | None) -> None
                 f"ray.init(runtime_env={dict(runtime_env)!r})"
             )
         return
-    options = {"runtime_env": dict(runtime_env)} if runtime_env else {}
+    options: dict[str, Any] = {"logging_level": logging.WARNING}  # Overtone's own line says where a run is.
+    if runtime_env:
+        options["runtime_env"] = dict(runtime_env)
     asked = os.environ.get("RAY_ADDRESS") if address in (None, "auto") else address
     check_address(asked)
     try:

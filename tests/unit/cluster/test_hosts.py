@@ -1,0 +1,44 @@
+"""All hosts of a cluster at once: the errors of several are one message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from overtone.cluster.config_reading import parse_config
+from overtone.cluster.local.hosts import Hosts
+from overtone.cluster.remote import RemoteError, UnreachableError
+
+pytest.importorskip("yaml")
+
+TEXT = "name: lab\nprovider: {type: local, hosts: [a, b, c], user: ada}\n"
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Hosts:
+    return Hosts(parse_config(TEXT, Path("c.yaml")), tmp_path)
+
+
+def fail(hosts: Hosts, errors: dict[str, Exception]) -> str:
+    def do(address: str, _: object) -> None:
+        raise errors[address]
+
+    with pytest.raises(RemoteError) as raised:
+        hosts.each(do)
+    return str(raised.value)
+
+
+def test_hosts_with_the_same_error_share_a_line(hosts):
+    errors = {name: RemoteError(f"ada@{name}: Overtone is missing") for name in "abc"}
+    assert fail(hosts, errors) == "ada@a, ada@b, ada@c: Overtone is missing"
+
+
+def test_other_errors_keep_their_lines(hosts):
+    errors = {
+        "a": RemoteError("ada@a: Overtone is missing"),
+        "b": UnreachableError("ada@b does not answer"),
+        "c": RemoteError("ada@c: Overtone is missing"),
+    }
+    lines = fail(hosts, errors).splitlines()
+    assert sorted(lines) == ["ada@a, ada@c: Overtone is missing", "ada@b does not answer"]
