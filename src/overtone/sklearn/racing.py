@@ -18,7 +18,7 @@ from math import sqrt
 from overtone.core.decision import CONTINUE, Decision, Pause, Stop
 from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
-from overtone.core.trial import Status, Trial
+from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 
 RULE = "racing"
@@ -73,7 +73,7 @@ class FoldRacing(TrialScheduler):
         if has_all and here > best:
             self._observe(means, self._best)
             return self._lead(trial, means)
-        if len(means) == self._n_folds:
+        if len(means) >= self._n_folds:
             self._observe(means, self._best)
             return CONTINUE  # complete
         is_final = has_all and common < self._n_folds
@@ -98,10 +98,11 @@ class FoldRacing(TrialScheduler):
 
     def choose_trial_to_run(self, trials: View) -> Trial | None:
         incumbent = trials.trials.get(self._incumbent)
-        is_waiting = incumbent is not None and incumbent.status is Status.PAUSED and trials.fits(incumbent)
+        is_waiting = incumbent is not None and _waits(incumbent) and trials.fits(incumbent)
         if is_waiting and self._n_ended:
             return incumbent
-        challenger = next((one for one in trials.runnable() if one.id != self._incumbent), None)
+        waiting = {self._incumbent, *self._replaced}
+        challenger = next((one for one in trials.runnable() if one.id not in waiting), None)
         if challenger is None and is_waiting and trials.search_is_over:
             return incumbent
         return challenger
@@ -110,7 +111,7 @@ class FoldRacing(TrialScheduler):
         """Stop the incumbents that were replaced while they waited."""
         self._replaced = [one for one in self._replaced if one in self._means and one != self._incumbent]
         for trial_id in self._replaced:
-            if trials.trials[trial_id].status is Status.PAUSED:
+            if _waits(trials.trials[trial_id]):
                 t = min(len(self._means[trial_id]), len(self._best))
                 cutoff = self._best[t - 1] if t else None
                 yield trial_id, Stop(Why(RULE, t, cutoff=cutoff, against=(self._incumbent,)))
@@ -132,3 +133,7 @@ class FoldRacing(TrialScheduler):
 
     def _deviation(self) -> float:
         return sqrt(self._squares / self._freedom) if self._freedom else 0.0
+
+
+def _waits(trial: Trial) -> bool:
+    return not (trial.status.is_placed or trial.status.is_final)
