@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -61,8 +62,13 @@ class FolderFiles:
         path = self._folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        draft.write_bytes(data)
-        draft.replace(path)
+        try:
+            draft.write_bytes(data)
+            draft.replace(path)
+        except OSError:
+            with suppress(OSError):
+                draft.unlink()  # If the disk is full, it would take room.
+            raise
 
     def sizes(self, below: str = "") -> dict[str, int]:
         """Return the size of each file below a folder, by name, sorted."""

@@ -1,65 +1,127 @@
-"""Racing over folds: a candidate is compared with the best complete one on the same folds.
+"""Racing over folds: a candidate is compared with the best one so far on the same folds.
 
-The idea of comparing on equal instances: Birattari et al. 2002, "A racing algorithm for configuring
-metaheuristics" (F-Race); of comparing with the incumbent alone: Hutter et al. 2009, "ParamILS".
+The intensification of ROAR (Hutter, Hoos & Leyton-Brown 2011, "Sequential Model-Based Optimization for
+General Algorithm Configuration", procedure 2), with folds as instances. The best candidate so far, the
+incumbent, has seen one fold at first, and one more for each challenger. A challenger sees fold after fold
+until it is worse than the incumbent on the same folds, or has seen all of the incumbent's and is better: then
+it is the incumbent. So costly candidates are compared before any of them has seen all folds.
+
+Deviations: every challenger sees the same folds in the same order, one at a time rather than 1, 2, 4 and so
+on. While it lacks folds of the incumbent's, it goes on although it is worse by half a standard error (`margin`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import sqrt
 
-from overtone.core.decision import CONTINUE, Decision, Stop
+from overtone.core.decision import CONTINUE, Decision, Pause, Stop
 from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 
+RULE = "racing"
+
 
 class FoldRacing(TrialScheduler):
-    """Stops a candidate whose mean so far is below that of the best complete one on the same folds.
+    """Stops a candidate whose mean so far is below that of the best one on the same folds.
 
-    Folds differ more than good candidates do, so that only means over the same folds are compared. Until a
-    candidate is complete, none is stopped.
+    Folds differ more than good candidates do, so that only means over the same folds are compared.
 
     Args:
         n_folds: Number of folds.
-        margin: A candidate goes on while it is this number of standard errors below. The standard deviation
-            of differences on a fold is estimated from all candidates with two folds or more; the estimate
-            begins with the deviation of the first complete candidate's own scores.
+        margin: A candidate goes on while it is this number of standard errors below, until it has seen all
+            folds of the incumbent. The standard deviation of differences on a fold is estimated from all
+            candidates with two folds or more, and from the first complete candidate's own scores.
     """
+
+    pauses = True
 
     def __init__(self, n_folds: int, margin: float = 0.5) -> None:
         self._n_folds, self._margin = n_folds, margin
 
     def on_start(self, view: View) -> None:
         self._means: dict[str, list[float]] = {}
+        self._incumbent = ""
         self._best: list[float] = []
+        self._replaced: list[str] = []
+        self._n_ended = 0  # challengers since the incumbent's last fold
+        self._is_any_complete = False
         self._squares, self._freedom = 0.0, 0
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         t = int(result.t)
         means = self._means.setdefault(trial.id, [])
         means[t - 1 :] = [result.score]
+        common = min(len(means), len(self._best))
         if result.score == WORST:
-            return Stop(Why("racing", result.t, cutoff=self._best[t - 1] if self._best else None))
-        if t >= self._n_folds:
-            self._complete(means)
+            return Stop(Why(RULE, result.t, cutoff=self._best[common - 1] if common else None))
+        if len(means) < t:  # its earlier folds are unknown
             return CONTINUE
-        if not self._best or len(means) < t:
-            return CONTINUE
-        cutoff = self._best[t - 1] - self._margin * self._deviation() / sqrt(t)
-        if result.score >= cutoff:
+        if trial.id == self._incumbent:
+            self._n_ended = max(0, self._n_ended - 1)
+            return self._lead(trial, means)
+        if not common:
+            return self._lead(trial, means)
+        return self._challenge(trial, means, common)
+
+    def _challenge(self, trial: Trial, means: list[float], common: int) -> Decision:
+        """Return the decision on a candidate that is not the incumbent."""
+        here, best = means[common - 1], self._best[common - 1]
+        has_all = common == len(self._best)
+        if has_all and here > best:
+            self._observe(means, self._best)
+            return self._lead(trial, means)
+        if len(means) >= self._n_folds:
+            self._observe(means, self._best)
+            return CONTINUE  # complete
+        is_final = has_all and common < self._n_folds
+        cutoff = best - (0.0 if is_final else self._margin * self._deviation() / sqrt(common))
+        if here >= cutoff and not is_final:
             return CONTINUE
         self._observe(means, self._best)
-        return Stop(Why("racing", result.t, cutoff=cutoff))
+        return Stop(Why(RULE, len(means), cutoff=cutoff, against=(self._incumbent,)))
+
+    def _lead(self, trial: Trial, means: list[float]) -> Decision:
+        """Make a candidate the incumbent, if it is not; it waits unless it is complete."""
+        if trial.id != self._incumbent:
+            self._replaced += [self._incumbent] if self._incumbent else []
+            self._incumbent, self._n_ended = trial.id, 0
+        self._best = means
+        if len(means) < self._n_folds:
+            return Pause(Why(RULE, len(means), note="the best so far, which waits for a challenger"))
+        if not self._is_any_complete:
+            self._observe(means, [0.0] * len(means))
+        self._is_any_complete = True
+        return CONTINUE
+
+    def choose_trial_to_run(self, trials: View) -> Trial | None:
+        incumbent = trials.trials.get(self._incumbent)
+        is_waiting = incumbent is not None and _waits(incumbent) and trials.fits(incumbent)
+        if is_waiting and self._n_ended:
+            return incumbent
+        waiting = {self._incumbent, *self._replaced}
+        challenger = next((one for one in trials.runnable() if one.id not in waiting), None)
+        if challenger is None and is_waiting and trials.search_is_over:
+            return incumbent
+        return challenger
+
+    def review(self, trials: View) -> Iterator[tuple[str, Decision]]:
+        """Stop the incumbents that were replaced while they waited."""
+        self._replaced = [one for one in self._replaced if one in self._means and one != self._incumbent]
+        for trial_id in self._replaced:
+            if _waits(trials.trials[trial_id]):
+                t = min(len(self._means[trial_id]), len(self._best))
+                cutoff = self._best[t - 1] if t else None
+                yield trial_id, Stop(Why(RULE, t, cutoff=cutoff, against=(self._incumbent,)))
 
     def on_trial_end(self, trial: Trial) -> None:
-        self._means.pop(trial.id, None)
-
-    def _complete(self, means: list[float]) -> None:
-        self._observe(means, self._best or [0.0] * len(means))
-        if len(means) == self._n_folds and (not self._best or means[-1] > self._best[-1]):
-            self._best = means
+        means = self._means.pop(trial.id, None)
+        if trial.id != self._incumbent:
+            self._n_ended += 1
+        elif means is None or len(means) < self._n_folds:  # it failed, or somebody ended it
+            self._incumbent, self._best = "", []
 
     def _observe(self, means: list[float], reference: list[float]) -> None:
         """Add the differences to the reference, fold by fold, to the estimate of their deviation."""
@@ -71,3 +133,7 @@ class FoldRacing(TrialScheduler):
 
     def _deviation(self) -> float:
         return sqrt(self._squares / self._freedom) if self._freedom else 0.0
+
+
+def _waits(trial: Trial) -> bool:
+    return not (trial.status.is_placed or trial.status.is_final)

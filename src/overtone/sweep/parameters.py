@@ -11,6 +11,8 @@ from typing import Any
 from overtone.errors import ArgumentError, SpaceError
 from overtone.lazy import nearest
 from overtone.space import dsl
+from overtone.sweep import quantiles
+from overtone.sweep.sweep_file import as_number
 
 _FIELDS = frozenset(
     {
@@ -95,7 +97,7 @@ def _domain(name: str, given: Any, is_grid: bool) -> Any:
 
 def _is_reversed(low: Any, high: Any) -> bool:
     try:
-        return _number(low) > _number(high)
+        return as_number(low) > as_number(high)
     except (TypeError, ValueError):
         return False  # The distribution says what is wrong.
 
@@ -124,7 +126,7 @@ def _grid(name: str, kind: str, given: Mapping[str, Any]) -> Any:
     if kind == "int_uniform":
         values: list[Any] = list(range(int(given["min"]), int(given["max"]) + 1))
     elif kind == "q_uniform":
-        low, high, step = _number(given["min"]), _number(given["max"]), given.get("q", 1)
+        low, high, step = as_number(given["min"]), as_number(given["max"]), given.get("q", 1)
         values = [at * step for at in range(ceil(low / step), floor(high / step) + 1)]
     else:
         raise ValueError(f"distribution {kind!r} has no grid: give values, or choose method: random")
@@ -133,16 +135,9 @@ def _grid(name: str, kind: str, given: Mapping[str, Any]) -> Any:
     return dsl.grid_search(values)
 
 
-def _number(value: Any) -> float:
-    """Return a number; YAML 1.1 reads 1e-5 as a text."""
-    if isinstance(value, bool):
-        raise ValueError(f"{value!r} is not a number")
-    return float(value)
-
-
 def _weighted(given: Mapping[str, Any]) -> Any:
     """Return a choice with probabilities: each value as often as its share of at most 100."""
-    values, weights = list(given["values"]), [_number(one) for one in given["probabilities"]]
+    values, weights = list(given["values"]), [as_number(one) for one in given["probabilities"]]
     if len(values) != len(weights) or min(weights) < 0 or not sum(weights):
         raise ValueError("probabilities: must be one number of 0 or more for each of the values")
     counts = [round(_MOST_WEIGHTS * one / sum(weights)) or (one > 0) for one in weights]
@@ -151,11 +146,11 @@ def _weighted(given: Mapping[str, Any]) -> Any:
 
 
 def _uniform(given: Mapping[str, Any]) -> Any:
-    return dsl.uniform(_number(given["min"]), _number(given["max"]))
+    return dsl.uniform(as_number(given["min"]), as_number(given["max"]))
 
 
 def _whole(given: Mapping[str, Any]) -> Any:
-    return dsl.randint(int(_number(given["min"])), int(_number(given["max"])) + 1)
+    return dsl.randint(int(as_number(given["min"])), int(as_number(given["max"])) + 1)
 
 
 def _log(low: float, high: float) -> Any:
@@ -176,15 +171,29 @@ def _quantized(given: Mapping[str, Any], low: float, high: float, is_log: bool) 
 
 
 def _normal(given: Mapping[str, Any]) -> Any:
-    return dsl.randn(_number(given.get("mu", 0)), _number(given.get("sigma", 1)))
+    return dsl.randn(as_number(given.get("mu", 0)), as_number(given.get("sigma", 1)))
 
 
 def _q_normal(given: Mapping[str, Any]) -> Any:
-    return dsl.qrandn(_number(given.get("mu", 0)), _number(given.get("sigma", 1)), _number(given.get("q", 1)))
+    return dsl.qrandn(as_number(given.get("mu", 0)), as_number(given.get("sigma", 1)), as_number(given.get("q", 1)))
+
+
+def _log_normal(given: Mapping[str, Any], *q: float) -> Any:
+    return quantiles.log_normal(as_number(given.get("mu", 0)), as_number(given.get("sigma", 1)), *q)
+
+
+def _beta(given: Mapping[str, Any], *q: float) -> Any:
+    return quantiles.beta(as_number(given["a"]), as_number(given["b"]), *q)
+
+
+def _step(given: Mapping[str, Any]) -> float:
+    """Return q, which is whole if the file has it so."""
+    q = given.get("q", 1)
+    return q if isinstance(q, int) and not isinstance(q, bool) else as_number(q)
 
 
 def _bounds(given: Mapping[str, Any]) -> tuple[float, float]:
-    return _number(given["min"]), _number(given["max"])
+    return as_number(given["min"]), as_number(given["max"])
 
 
 def _exponents(given: Mapping[str, Any]) -> tuple[float, float]:
@@ -203,9 +212,13 @@ _DISTRIBUTIONS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "log_uniform_values": lambda given: _log(*_bounds(given)),
     "q_log_uniform": lambda given: _quantized(given, *_exponents(given), is_log=True),
     "q_log_uniform_values": lambda given: _quantized(given, *_bounds(given), is_log=True),
-    "inv_log_uniform": lambda given: _log(exp(-_number(given["max"])), exp(-_number(given["min"]))),
+    "inv_log_uniform": lambda given: _log(exp(-as_number(given["max"])), exp(-as_number(given["min"]))),
     "inv_log_uniform_values": lambda given: _log(*_bounds(given)),
     "normal": _normal,
     "q_normal": _q_normal,
+    "log_normal": _log_normal,
+    "q_log_normal": lambda given: _log_normal(given, _step(given)),
+    "beta": _beta,
+    "q_beta": lambda given: _beta(given, _step(given)),
 }
 """The domain of each of W&B's distributions."""

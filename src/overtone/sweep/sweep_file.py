@@ -51,19 +51,31 @@ def read(path: Path) -> dict[str, Any]:
     return dict(sweep)
 
 
-def number(key: str, value: Any) -> float:
-    """Return the number at a key; YAML 1.1 reads 1e-5 as a text.
+def as_number(value: Any) -> float:
+    """Return a number; YAML 1.1 reads 1e-5 as a text.
 
     Raises:
-        ArgumentError: It is not a finite number; the message names the key.
+        ValueError: It is not a finite number.
     """
     try:
         found = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         found = math.nan
     if not math.isfinite(found):
-        raise ArgumentError(f"{key}: {value!r} must be a number, such as 0.1")
+        raise ValueError(f"{value!r} must be a number, such as 0.1")
     return found
+
+
+def number(key: str, value: Any) -> float:
+    """Return the number at a key.
+
+    Raises:
+        ArgumentError: It is not a finite number; the message names the key.
+    """
+    try:
+        return as_number(value)
+    except ValueError as error:
+        raise ArgumentError(f"{key}: {error}") from None
 
 
 def whole_number(key: str, value: Any, least: int) -> int:
@@ -95,9 +107,25 @@ def _parsed(path: Path, text: str) -> Any:
     except ImportError:
         raise MissingPackageError("PyYAML", "sweep", f"the sweep file {path.name} is YAML, which") from None
     try:
-        return yaml.safe_load(text)
+        found = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ArgumentError(f"{path}: is not YAML: {error}") from None
+    _check_nesting(path, found, ())
+    return found
+
+
+def _check_nesting(path: Path, value: Any, above: tuple[int, ...]) -> None:
+    """Check that no mapping or list contains itself, as an alias of YAML may.
+
+    Raises:
+        ArgumentError: There is one.
+    """
+    if not isinstance(value, (Mapping, list)):
+        return
+    if id(value) in above:
+        raise ArgumentError(f"{path}: an alias refers to a value that contains it: write the value out")
+    for one in value.values() if isinstance(value, Mapping) else value:
+        _check_nesting(path, one, (*above, id(value)))
 
 
 def _toml(text: str) -> Any:

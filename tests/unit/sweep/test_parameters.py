@@ -1,8 +1,9 @@
 """The parameters of sweep files."""
 
-from math import e
+from math import e, exp
 
 import pytest
+from pytest import approx
 
 from overtone.errors import ArgumentError
 from overtone.space import dsl
@@ -59,8 +60,38 @@ def test_grids():
         ({"min": 2.0, "max": 1.0}, "parameter 'x'"),
         ({"distribution": "uniform", "min": "low", "max": 1}, "parameter 'x'"),
         ({"values": [1, 2], "probabilities": [1]}, "probabilities"),
+        ({"distribution": "log_normal", "sigma": 0}, "sigma: 0.0 must be above 0"),
+        ({"distribution": "beta", "a": 1}, "needs 'b'"),
+        ({"distribution": "beta", "a": 0, "b": 1}, "must be above 0"),
+        ({"distribution": "q_beta", "a": 1, "b": 1, "q": 0}, "must be above 0, such as 0.1"),
+        ({"distribution": "normal", "mu": ".nan"}, "'.nan' must be a number"),
     ],
 )
 def test_an_invalid_parameter_is_named(given, error):
     with pytest.raises(ArgumentError, match=error):
         space_of({"x": given})
+
+
+@pytest.mark.parametrize(
+    ("given", "median", "mean"),
+    [
+        ({"distribution": "log_normal", "mu": 1, "sigma": 0.5}, e, exp(1.125)),
+        ({"distribution": "beta", "a": 2, "b": 2}, 0.5, 0.5),
+        ({"distribution": "beta", "a": 0.5, "b": 1.5}, 0.1634, 0.25),
+    ],
+)
+def test_distributions_without_a_domain_are_equally_likely_quantiles(given, median, mean):
+    values = space_of({"x": given})["x"].categories
+    assert values == sorted(values)
+    assert (len(values), len(set(values))) == (64, 64)
+    assert (values[31] + values[32]) / 2 == approx(median, rel=0.03)
+    assert sum(values) / 64 == approx(mean, rel=0.03)
+    assert repr(space_of({"x": given})) == repr(space_of({"x": given}))
+
+
+def test_quantiles_are_multiples_of_q():
+    whole = space_of({"x": {"distribution": "q_log_normal", "mu": 2, "q": 2}})["x"].categories
+    assert {type(one) for one in whole} == {int}
+    assert not any(one % 2 for one in whole)
+    parts = space_of({"x": {"distribution": "q_beta", "a": 1, "b": 1, "q": 0.25}})["x"].categories
+    assert set(parts) == {0.0, 0.25, 0.5, 0.75, 1.0}

@@ -61,3 +61,13 @@ def test_another_space_in_the_command_is_another_sweep(folder):
     assert name("lr=1,2") == name("lr=1,2")
     assert name("lr=1,2") != name("lr=1,2,3")
     assert name("lr=1,2") != name("lr=interval(1,2)")
+
+
+def test_a_value_that_contains_itself_is_an_error(folder):
+    pytest.importorskip("yaml")
+    path = folder / "sweep.yaml"
+    path.write_text("program: train.py\nparameters: &all\n  lr: {value: 1}\n  more: {parameters: *all}\n")
+    with pytest.raises(ArgumentError, match=r"sweep\.yaml: an alias refers to a value that contains it"):
+        sweep_of(path, [], {})
+    path.write_text("program: train.py\nparameters:\n  lr: &one {min: 0.1, max: 1.0}\n  decay: *one\n")
+    assert set(sweep_of(path, [], {}).arguments["config"]) == {"lr", "decay"}

@@ -2,14 +2,15 @@
 
 A scheduler compares trials with each other. If all of them come from one good region, most stopped trials
 are as good as the others, and a search that has converged too early cannot detect that. Points that the
-model did not choose cost little then, since most of them are stopped early.
+model did not choose cost little then, since most of them are stopped early. A race against the best trial
+is no such comparison.
 """
 
 from __future__ import annotations
 
 from overtone.core.trial import Trial
 from overtone.core.types import Result
-from overtone.searchers.auto.observations import seconds_of, was_stopped_early
+from overtone.searchers.auto.observations import seconds_of, was_outranked
 
 SHARE = 0.75
 """The share of the trials' time, and of the trials that have not ended, that space-filling points get if a
@@ -61,4 +62,4 @@ class Exploration:
         self._seconds.pop(trial.id, None)
         if trial.suggestion is not None:
             self._explores.pop(trial.suggestion, None)
-        self.is_stopping = self.is_stopping or was_stopped_early(trial)
+        self.is_stopping = self.is_stopping or was_outranked(trial)

@@ -20,6 +20,10 @@ _AT_THE_END = ("stop", "max_t", "returned", "halted")
 """Rules after which a trial that terminated counts as complete; a scheduler stopped the others."""
 
 
+_BY_THE_BEST = ("racing",)
+"""Rules that compare a trial with the best one alone, on the same data."""
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """A trial's result at some t.
@@ -146,6 +150,15 @@ def was_stopped_early(trial: Trial) -> bool:
     """Return whether a scheduler stopped a trial that terminated before its end."""
     is_ended = trial.status is Status.TERMINATED
     return is_ended and trial.why is not None and trial.why.rule not in _AT_THE_END
+
+
+def was_outranked(trial: Trial) -> bool:
+    """Return whether a scheduler stopped a trial early for its rank among others.
+
+    A rank says little if all trials come from one region; a comparison with the best one does not depend on
+    where the others are.
+    """
+    return was_stopped_early(trial) and trial.why is not None and trial.why.rule not in _BY_THE_BEST
 
 
 def seconds_of(result: Result) -> float | None:

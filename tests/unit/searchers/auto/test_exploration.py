@@ -32,6 +32,7 @@ def test_nothing_explores_before_a_scheduler_stops_a_trial():
     for index in range(4):
         exploration.add(index, False)
     run(exploration, 0, 10.0, "max_t")
+    run(exploration, 1, 10.0, "racing")  # against the best one, wherever the others are
     assert not exploration.is_due
 
 
