@@ -15,6 +15,6 @@ def check_platform() -> None:
     """
     if sys.platform == "win32":
         raise OvertoneError(
-            "searches do not run on Windows, which has no signals and no Unix sockets for their processes: "
-            "use Linux, such as in WSL 2. Experiments can be read here: tune.ExperimentAnalysis, overtone show"
+            "searches do not run on Windows, which lacks signals and Unix sockets for their processes: use "
+            "Linux, such as in WSL 2. Experiments can be read here: tune.ExperimentAnalysis, `overtone show`"
         )
