@@ -14,11 +14,17 @@ from typing import BinaryIO
 
 from overtone.errors import StorageError
 
+
+def flags(*names: str) -> int:
+    """Return these flags of `os.open` together, without those that this system does not have."""
+    return sum({getattr(os, name, 0) for name in names})
+
+
 _KINDS = {
     stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder",
     stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFLNK: "a link",
 }  # fmt: skip
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_READ = os.O_RDONLY | flags("O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 

@@ -207,7 +207,7 @@ def test_pickles_everywhere(folder) -> None:
 def test_trials_whose_names_climb_are_refused(folder, trial) -> None:
     tell(folder, records(trial))
     for opening in OPENINGS:
-        with pytest.raises(OvertoneError, match="is no name of a folder"):
+        with pytest.raises(OvertoneError, match="is not the name of a folder"):
             opening(folder)
     no_harm(folder, may_fail=True)
 

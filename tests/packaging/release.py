@@ -22,6 +22,8 @@ from zipfile import ZipFile
 
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "dist"
+MOST_BYTES = 2_600_000
+"""Largest wheel: nine tenths are our own modules, which no file of the package repeats."""
 UV = [sys.executable, "-m", "uv"]
 
 
@@ -45,6 +47,7 @@ def main() -> None:
         try_wheel(wheel, python, with_tests)
     try_wheel(wheel, next(iter(found.values())), with_tests, "--resolution", "lowest-direct")
     try_demo(wheel, next(iter(found.values())))
+    try_types(wheel, next(iter(found.values())))
     if missing := [version for version in versions if version not in found]:
         print(f"not found, so not tried: Python {', '.join(missing)}")
     if ".example/" in metadata:
@@ -63,6 +66,12 @@ def build() -> tuple[Path, Path]:
 def check(wheel: Path, sdist: Path) -> str:
     """Check the metadata of both files, and that they have the files in git alone; return the metadata."""
     run([sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist)])
+    # W002: licenses of vendored modules are beside them, and where installers look for licenses
+    run([sys.executable, "-m", "check_wheel_contents", "--ignore", "W002,W004", str(wheel)])
+    # 8 of 10: there is no address of an author
+    run([sys.executable, "-m", "pyroma", "--min", "8", str(sdist)])
+    if wheel.stat().st_size > MOST_BYTES:
+        sys.exit(f"{wheel.name} has {wheel.stat().st_size:,} bytes, and {MOST_BYTES:,} are allowed")
     tracked = set(run(["git", "ls-files", "-z"]).split("\0")) - {""}
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive if not member.isdir()}
@@ -135,6 +144,20 @@ def try_demo(wheel: Path, python: str) -> None:
         if address is None or "12 trials" not in shown:
             fail(demo, shown)
         print(f"demo from the wheel: {time.monotonic() - began:.0f} s with its installations", flush=True)
+
+
+def try_types(wheel: Path, python: str) -> None:
+    """Check the types of a user's script against the installed wheel, by mypy and by pyright."""
+    with tempfile.TemporaryDirectory(prefix="overtone-release-") as folder:
+        home, began = Path(folder), time.monotonic()
+        script = shutil.copy(ROOT / "tests" / "packaging" / "typed_use.py", home)
+        installed = str(home / "venv" / "bin" / "python")
+        run([*UV, "venv", "--quiet", "--no-project", "--python", python, str(home / "venv")])
+        run([*UV, "pip", "install", "--quiet", "--python", installed, str(wheel)])
+        strict = ["--strict", "--config-file", os.devnull, "--cache-dir", str(home / "cache")]
+        run([sys.executable, "-m", "mypy", *strict, "--python-executable", installed, script])
+        run([sys.executable, "-m", "pyright", "--pythonpath", installed, script])
+        print(f"types of a user's script: mypy and pyright in {time.monotonic() - began:.0f} s", flush=True)
 
 
 def tests(python: str) -> None:

@@ -39,7 +39,7 @@ def test_links_and_pictures_of_the_readme_are_absolute(metadata, urls):
     targets = re.findall(r'(?:href|src)="([^"]*)"', page)
     assert [target for target in targets if not target.startswith(("https://", "#"))] == []
     own = [target.removeprefix(urls["Source"]) for target in targets if target.startswith(urls["Source"])]
-    assert "/raw/HEAD/docs/images/terminal.svg" in own
+    assert "/raw/HEAD/docs/images/dashboard.png" in own
     assert "/blob/HEAD/docs/cluster.md" in own
 
 

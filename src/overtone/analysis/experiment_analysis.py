@@ -329,7 +329,7 @@ class ExperimentAnalysis(RecordedExperiment):
         """
         found = self._find(trial) if trial is not None else self.get_best_trial()
         if found is None:
-            raise OvertoneError("there is no best trial whose schedule could be told: name one")
+            raise OvertoneError("no best trial is known: pass the trial whose schedule to return")
         return self._index.lineage().schedule(found.trial_id)
 
     def plot(self) -> PlotPage:

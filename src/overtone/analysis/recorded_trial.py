@@ -279,7 +279,7 @@ class RecordedTrial(ShownStatuses):
         path = reference.uri.removeprefix("file://")
         parts = path.replace("\\", "/").rstrip("/").split("/")
         if ".." in parts or "\0" in path:
-            raise StorageError(f"{path!r} is no place of a checkpoint: {self.trial_id} never saved there")
+            raise StorageError(f"{path!r} is not the path of a checkpoint: {self.trial_id} never saved there")
         copy = os.path.join(self._index.folder, *parts[-2:])
         root = os.path.realpath(self._index.folder)
         is_copy = os.path.isdir(copy) and os.path.realpath(copy).startswith(root + os.sep)

@@ -86,7 +86,7 @@ class Result:
             folder = Path(given).expanduser().absolute()
             experiment, name = str(folder.parent), folder.name
             if not (folder.parent / JOURNAL).is_file():
-                raise NoTrialError(f"{given!r} is no folder of a trial: {experiment} has no {JOURNAL}")
+                raise NoTrialError(f"{given!r} is not the folder of a trial: {experiment} has no {JOURNAL}")
             if folder.is_symlink():  # a name that the user gave
                 name = os.readlink(folder)
             index = JournalIndex(located(folder.parent))

@@ -12,16 +12,16 @@ from overtone.cli.exit_codes import EXPLAINED
 from overtone.lazy import nearest
 
 COMMANDS = {
-    "demo": "run a search to look at: small networks that learn digits",
+    "demo": "run an example search: small networks learn digits",
     "sweep": "search the parameters of a program, which a sweep file describes",
     "ls": "list experiments",
     "show": "show an experiment and its trials, or one trial",
     "best": "show the best trial",
-    "why": "tell which decisions led a trial to where it is",
+    "why": "explain the decisions about a trial",
     "tail": "follow a running experiment",
     "logs": "print what a trial printed",
     "export": "write all results as CSV, JSON or Parquet, or as a study of Optuna",
-    "import": "make an experiment of the results of Optuna, Ray Tune, Syne Tune or a table",
+    "import": "create an experiment from the results of Optuna, Ray Tune, Syne Tune or a table",
     "pack": "write the best checkpoint with its config and provenance to a folder, for serving",
     "sync": "send an experiment to wandb, mlflow, comet or aim",
     "ctl": "steer a running experiment: stop, pause, resume, save, add, clone, limits, priority, note, stack",
@@ -30,7 +30,7 @@ COMMANDS = {
     "resume": "run the recorded command again, and continue where it ended",
     "rerun": "run one trial again, and compare its results",
     "verify": "replay the journal, and count the decisions that would differ today",
-    "whatif": "tell what a finished experiment would have been under another scheduler",
+    "whatif": "estimate a finished experiment under another scheduler",
     "plan": "show what a cluster would be, its price, and what exists of it; changes nothing",
     "submit": "run a script on a cluster: start it, upload, run, bring results back, take it down",
     "up": "start a cluster: hosts, machines of a cloud, Kubernetes or Slurm",
@@ -169,10 +169,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def add_command_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that run the recorded command again."""
-    parser.add_argument(
-        "-y", "--yes", action="store_true", help="also where the folder belongs to another user"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be run, and do not run it")
+    parser.add_argument("-y", "--yes", action="store_true", help="also if the folder belongs to another user")
+    parser.add_argument("--dry-run", action="store_true", help="print the command, and do not run it")
     add_json(parser)
 
 

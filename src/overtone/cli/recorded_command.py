@@ -81,7 +81,7 @@ def check_owner(journal: Path, rerun: Rerun) -> None:
     if hasattr(os, "getuid") and journal.stat().st_uid != os.getuid():
         raise NotFoundError(f"{journal} belongs to another user, and {shown}; add --yes to run it")
     if rerun.command[0] != sys.executable and not name.startswith(("python", "pypy")):
-        raise NotFoundError(f"{rerun.command[0]!r} is no Python, and {shown}; add --yes to run it")
+        raise NotFoundError(f"{rerun.command[0]!r} is not a Python, and {shown}; add --yes to run it")
 
 
 def become(rerun: Rerun, environment: Mapping[str, str], execute: Execute | None = None) -> None:

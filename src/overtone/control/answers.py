@@ -67,7 +67,7 @@ def text_in(document: dict[str, Any]) -> str:
     _check(document)
     text = document.get("text")
     if type(text) is not str:
-        raise ControlError(f"its driver answers with {document!r:.80}, which makes no sense", "wrong")
+        raise ControlError(f"its driver answers with {document!r:.80}, which is not an answer", "wrong")
     return text
 
 
@@ -80,7 +80,7 @@ def answer_in(document: dict[str, Any]) -> Answer:
     _check(document)
     n, trial_id = document.get("n"), document.get("trial_id", "")
     if type(n) is not int or type(trial_id) is not str:
-        raise ControlError(f"its driver answers with {document!r:.80}, which makes no sense", "wrong")
+        raise ControlError(f"its driver answers with {document!r:.80}, which is not an answer", "wrong")
     return Answer(n, trial_id, bool(document.get("waits")))
 
 

@@ -289,7 +289,7 @@ class ControlServer:
 
 def _let_go_in_children() -> None:
     global _is_registered
-    if not _is_registered:
+    if not _is_registered and hasattr(os, "register_at_fork"):  # Windows does not fork
         _is_registered = True
         os.register_at_fork(after_in_child=_release_all)
 

@@ -309,11 +309,11 @@ def _bounds(constraints: Sequence[str] | Mapping[str, float]) -> tuple[float, ..
     """Return the upper bound of each constraint metric.
 
     Raises:
-        GoalError: It is no number.
+        GoalError: It is not a number.
     """
     if unnamed := [name for name in constraints if not isinstance(name, str)]:
         raise GoalError(
-            f'constraints={constraints!r:.200}: {unnamed[0]!r} is no name of a metric, such as "size"'
+            f'constraints={constraints!r:.200}: {unnamed[0]!r} is not the name of a metric, such as "size"'
         )
     if not isinstance(constraints, Mapping):
         return (0.0,) * (1 if isinstance(constraints, str) else len(constraints))
@@ -327,7 +327,7 @@ def _bounds(constraints: Sequence[str] | Mapping[str, float]) -> tuple[float, ..
 
 def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
     if value and not isinstance(value, (str, Sequence)):
-        raise GoalError(f"{value!r} is no name of a metric or a mode: give a text, or a list of texts")
+        raise GoalError(f'metric or mode {value!r}: must be a string or a list of strings, such as "loss"')
     return () if not value else (value,) if isinstance(value, str) else tuple(value)
 
 

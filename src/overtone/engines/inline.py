@@ -127,7 +127,7 @@ class Inline(Engine):
         return own_stacks()
 
     def describe(self) -> str:
-        return "inline: trials run in this process, one after the other"
+        return "inline engine: trials run in this process, one after another"
 
     # --- one trial -----------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from overtone.reading.trial_output import (
     heading,
     is_kept_output,
 )
+from overtone.regular_files import flags
 from overtone.store.folder_mark import mark_of
 
 EVERY_S = 0.2
@@ -30,8 +31,9 @@ MOST_WAITING = 4096
 """Pieces of output that wait for a disk that does not answer; further pieces are dropped."""
 
 _MOST_KNOWN = 1024
-_OPEN = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
-_READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
+_FLAGS = flags("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
+_OPEN = os.O_RDWR | os.O_APPEND | os.O_CREAT | _FLAGS
+_READ = os.O_RDONLY | _FLAGS
 
 
 def kept_output(job: Job) -> KeptOutput | None:

@@ -296,7 +296,7 @@ class Codec:
                 self._read = (data, self._decode_config(data))
             document["config"] = self._read[1]
         if kind is m.Added and not _FOLDER.fullmatch(document["trial_id"]):
-            raise ValueError(f"trial_id {document['trial_id']!r:.100} is no name of a folder")
+            raise ValueError(f"trial_id {document['trial_id']!r:.100} is not the name of a folder")
         if kind is m.Moved:
             if document["status"] not in _STATUSES:
                 raise ValueError(f"status {document['status']!r:.100} is none of a trial")
@@ -305,7 +305,7 @@ class Codec:
             document["node"] = intern(document["node"])
             document["hostname"] = intern(document.get("hostname", ""))
         if type(document.get("trial_id", "")) is not str or type(document.get("time", 0.0)) not in _NUMBERS:
-            raise TypeError("a trial_id that is no text, or a time that is no number")
+            raise TypeError("a trial_id that is not a text, or a time that is not a number")
         return _made(kind, document)
 
 

@@ -187,7 +187,7 @@ def checked_header(path: Path, body: bytes) -> dict[str, Any]:
     except ValueError:
         header = None
     if not isinstance(header, dict) or header.get("e") != "header":
-        raise StorageError(f"{path} begins with {body[:60]!r}: it is no journal of Overtone")
+        raise StorageError(f"{path} begins with {body[:60]!r}: it is not a journal of Overtone")
     _check_types(path, header, _TYPES)
     _check_types(path, header.get("parts", {}), _PARTS)
     if header.get("format", math.inf) > FORMAT:

@@ -203,7 +203,7 @@ def _holder(fd: int) -> tuple[str, bool]:
 def _let_go_in_children() -> None:
     """Close the lock in forked children, so that they do not keep it after their parent's death."""
     global _is_registered
-    if not _is_registered:
+    if not _is_registered and hasattr(os, "register_at_fork"):  # Windows does not fork
         _is_registered = True
         os.register_at_fork(after_in_child=_release_all)
 

@@ -143,7 +143,7 @@ class LazyMetrics(Mapping[str, Any]):
                 self._data = dict(loads(self._text.decode()))
             except (ValueError, TypeError) as error:
                 start = self._text[:60]
-                raise StorageError(f"a result that begins with {start!r} is no data: {error}") from error
+                raise StorageError(f"a result that begins with {start!r} is not data: {error}") from error
             self._text = b""
         return self._data
 

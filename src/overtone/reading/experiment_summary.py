@@ -63,7 +63,7 @@ class ExperimentSummary:
         if any(one[:2] != [str, str] or len(one) != 3 or one[2] not in _VALUES for one in trials):
             raise ValueError("trials that have no status")
         if type(planned) not in (int, type(None)) or type(started) not in _VALUES:
-            raise ValueError("a plan or a beginning that is no number")
+            raise ValueError("a plan or a beginning that is not a number")
         if not all(map(isfinite, (data["time"], started or 0.0))):
             raise ValueError("a time that is not finite")
         if goal is None and any(value is not None for _, value in data["trials"].values()):

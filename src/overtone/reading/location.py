@@ -63,7 +63,7 @@ def located(path: str | os.PathLike[str]) -> Path:
             f"{str(path)!r} holds {len(experiments)} experiments: name one of them, such as "
             f"{str(given / experiments[-1])!r}; there are {_shortened(experiments)}"
         )
-    raise StorageError(f"{str(path)!r} is no experiment, it has no {JOURNAL}: it holds {_listed(given)}")
+    raise StorageError(f"{str(path)!r} is not an experiment, it has no {JOURNAL}: it holds {_listed(given)}")
 
 
 def experiment_names(folder: Path) -> list[str]:
@@ -88,7 +88,7 @@ def _check_kind(file: Path) -> None:
     start = _start(file)
     if not _START.startswith(start):
         raise StorageError(
-            f"{file} is no journal of an experiment: it begins with {start!r}; name the folder instead"
+            f"{file} is not a journal of an experiment: it begins with {start!r}; name the folder instead"
         )
 
 

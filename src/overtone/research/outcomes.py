@@ -101,7 +101,7 @@ def labelled(frame: Any) -> Any:
         name for name in [*CASE, "time_s", "value", "is_end"] if name not in getattr(frame, "columns", ())
     ]
     if missing:
-        raise OvertoneError(f"this is no frame of compare(): it has no column {missing[0]!r}")
+        raise OvertoneError(f"this is not a frame of compare(): it has no column {missing[0]!r}")
     if not len(frame):
         raise OvertoneError("the frame is empty: no search has ended")
     if "method" in frame.columns:

@@ -63,7 +63,7 @@ def _executed(experiment: Experiment, catches_signals: bool = True) -> Experimen
         try:
             run.carry_out()
         except KeyboardInterrupt:  # Its place in the loop does not matter.
-            raise interrupted(f"ended at once; to go on: overtone resume {run.folder}") from None
+            raise interrupted(f"ended at once; to resume: overtone resume {run.folder}") from None
         except FolderGoneError:  # Its message says what is left, and where.
             raise
         except Exception:
@@ -71,7 +71,7 @@ def _executed(experiment: Experiment, catches_signals: bool = True) -> Experimen
                 say(f"nothing is lost: once that is mended, overtone resume {run.folder}")
             raise
     if signals and not run.has_results:
-        raise interrupted(f"no trial reported a result; to go on: overtone resume {run.folder}")
+        raise interrupted(f"no trial reported a result; to resume: overtone resume {run.folder}")
     return run.outcome()
 
 

@@ -14,6 +14,7 @@ from overtone.engines.default import why_ray
 from overtone.errors import OvertoneError, ResourceError, TrainableError, UsageError
 from overtone.experiment import Experiment
 from overtone.run.algorithms import scheduler_for, searcher_for
+from overtone.run.platform_check import check_platform
 from overtone.run.resume.target import Wish, wish
 from overtone.worker.trainables.demand import demand
 from overtone.worker.trainables.with_parameters import Bound, as_bound, trainable_name
@@ -64,6 +65,7 @@ def plan(experiment: Experiment) -> Plan:
     Raises:
         OvertoneError, ValueError, TypeError: The experiment is invalid; the message says why.
     """
+    check_platform()
     from overtone.observers.tensorboard.scalars import is_available
     from overtone.space import parse
     from overtone.stoppers import stop

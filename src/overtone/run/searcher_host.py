@@ -131,7 +131,7 @@ def answer(
         if config is not None and type(config) is not dict and not isinstance(config, Mapping):
             raise UsageError(
                 f"{type(searcher).__name__}.suggest returned {config!r:.100}: return a config, such as "
-                '{"lr": 0.01}, or None where there is none now'
+                '{"lr": 0.01}, or None if no config is available now'
             )
         if config is not None:
             _check_size(config, type(searcher).__name__)

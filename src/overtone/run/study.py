@@ -118,7 +118,8 @@ class Study:
         n = len(self._open)
         raise OvertoneError(
             f"no trial is free now: {n} {'is' if n == 1 else 'are'} open, and a limit or the searcher holds "
-            "the next one back until a trial is told. Tell one first; with threads, ask(timeout_s=60) waits"
+            "the next one back until a trial is told. Call study.tell for an open trial first; with threads, "
+            "ask(timeout_s=60) waits"
         )
 
     def tell(

@@ -227,7 +227,7 @@ def _study(source: str) -> Any:
         names = optuna.study.get_all_study_names(url)
     except Exception as error:  # each kind of storage has errors of its own
         raise StorageError(
-            f"warm_start: {url} is no storage that Optuna can read ({type(error).__name__}: {error!s:.300})"
+            f"warm_start: {url} cannot be read by Optuna ({type(error).__name__}: {error!s:.300})"
         ) from error
     if not names:
         raise OvertoneError(f"warm_start: {url} holds no studies")

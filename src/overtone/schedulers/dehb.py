@@ -103,7 +103,7 @@ class DEHB(TrialScheduler, Searcher):
 
     def suggest(self, index: int) -> Config | None:
         if self._cube is None:
-            raise RuntimeError("DEHB suggests only where it is also the searcher: leave search_alg out")
+            raise RuntimeError("DEHB is its own searcher: omit search_alg")
         bracket = next((one for one in self._brackets if one.asked < one.sizes[one.k]), None)
         if bracket is None:
             plan = self._plan(self._n_begun % len(self._budgets))

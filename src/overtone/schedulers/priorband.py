@@ -72,7 +72,7 @@ class PriorBand(HyperBandForBOHB, Searcher):
 
     def suggest(self, index: int) -> Config | None:
         if self._cube is None:
-            raise RuntimeError("PriorBand suggests only where it is also the searcher: leave search_alg out")
+            raise RuntimeError("PriorBand is its own searcher: omit search_alg")
         random, rung = self._view.random("priorband", t=self._n_asked), self._rung(self._n_asked)
         self._n_asked += 1
         kind = random.choices(("random", "prior", "incumbent"), self.weights(rung))[0]

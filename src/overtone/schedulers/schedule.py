@@ -80,9 +80,7 @@ class Steps:
             )
         wrong = next((t for t in values if not is_number(t) or t != t), None)
         if wrong is not None:
-            raise UsageError(
-                f"Steps: {wrong!r} is no t: give values by number, such as {{30: 0.01, 60: 0.001}}"
-            )
+            raise UsageError(f"Steps: {wrong!r} must be a number, such as 30 in {{30: 0.01, 60: 0.001}}")
         self.values = dict(sorted(values.items()))
 
     def __call__(self, t: float, first: Any) -> Any:

@@ -47,5 +47,5 @@ def check_quantum(call: str, lower: float, upper: float, q: float, must_divide: 
             below = multiple(int(bound // q), q, decimals(q))
             above = multiple(int(bound // q) + 1, q, decimals(q))
             raise SpaceError(
-                f"{call}: {name}={bound!r} is no multiple of q={q!r}; {below:g} or {above:g} would be"
+                f"{call}: {name}={bound!r} is not a multiple of q={q!r}; {below:g} or {above:g} would be"
             )

@@ -55,7 +55,7 @@ class RemoteFiles:
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
         found = _URL.fullmatch(url)
         if found is None:
-            raise StorageError(f'{url!r} is no URL of a file system, such as "s3://bucket/folder"')
+            raise StorageError(f'{url!r} is not a URL of a file system, such as "s3://bucket/folder"')
         self.protocol = found[1].lower()
         self.url = f"{self.protocol}://{found[2].rstrip('/')}"
         self.options = dict(options or {})

@@ -233,7 +233,7 @@ def _check_key(key: str) -> None:
 def _inside(folder: Path, name: str) -> Path:
     """Return the target path of the file `name` of a manifest: never outside of `folder`."""
     if not isinstance(name, str) or "\\" in name or any(part in ("", ".", "..") for part in name.split("/")):
-        raise ValueError(f"{name!r} is no file's name")
+        raise ValueError(f"{name!r} is not a file name")
     return folder.joinpath(*name.split("/"))
 
 

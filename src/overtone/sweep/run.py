@@ -79,6 +79,6 @@ class FirstFailures(Callback):
         self._n_failed += 1
         if not self._has_result and self._n_failed >= FIRST_FAILURES:
             raise UsageError(
-                f"the first {self._n_failed} trials failed, and none reported a result: mend the program "
-                "or the command, and run the sweep again with --retry, or with --fresh to begin anew"
+                f"the first {self._n_failed} trials failed, and none reported a result: fix the program "
+                "or the command, and run the sweep again with --retry, or with --fresh to start over"
             )

@@ -147,7 +147,7 @@ class World:
             case m.Want():
                 pass  # what there is does not grow upon request
             case _:
-                raise TypeError(f"{command!r} is no command")
+                raise TypeError(f"{command!r} is not a command")
 
     def _answer(self, index: int) -> None:
         self._deliver(m.Suggested(0.0, index, self._suggest(index)))

@@ -122,7 +122,7 @@ class _Torchrun(BackendConfig):
 def show_gpus_of_node(gang: Gang) -> None:
     """Show each rank the GPUs of all ranks on its node, since scripts choose theirs by LOCAL_RANK.
 
-    Where a rank has not exactly one GPU, LOCAL_RANK is no number of a GPU, and each rank sees its own.
+    Where a rank has not exactly one GPU, LOCAL_RANK is not the number of a GPU, and each rank sees its own.
     """
     seen = gang.call(_node_and_gpus)
     if not all(gpus and "," not in gpus for _, gpus in seen):

@@ -368,7 +368,7 @@ class ResumeConfig(KnownKeywords):
         )
         if finished is not self.ResumeType.SKIP or unfinished is not self.ResumeType.RESUME:
             raise OvertoneError(
-                f"{self!r}: finished trials stay finished and unfinished ones go on; choose for errored alone"
+                f'{self!r}: must have finished="skip" and unfinished="resume"; only errored can be chosen'
             )
         return {"skip": "", "resume": "+ERRORED", "restart": "+RESTART_ERRORED"}[errored.value]
 

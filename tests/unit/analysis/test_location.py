@@ -51,7 +51,7 @@ def test_an_empty_folder_holds_nothing(tmp_path):
 def test_another_file_is_no_journal(tmp_path):
     file = tmp_path / "result.json"
     file.write_text('{"loss": 1}')
-    with pytest.raises(StorageError, match=r"result\.json is no journal"):
+    with pytest.raises(StorageError, match=r"result\.json is not a journal"):
         located(file)
 
 

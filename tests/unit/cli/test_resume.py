@@ -120,7 +120,7 @@ def test_what_is_no_python_is_not_run(tell, script, overtone, monkeypatch):
     tell("exp", None, ["/bin/sh", "train.py"]).close(finished=False)
     done = overtone("resume", "exp")
     assert done.code == 1
-    assert "'/bin/sh' is no Python" in done.err
+    assert "'/bin/sh' is not a Python" in done.err
 
 
 @pytest.mark.parametrize(

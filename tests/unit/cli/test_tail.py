@@ -90,7 +90,7 @@ def test_how_to_go_on_with_one_that_was_cut_off(overtone, tell):
     told.start(told.add({}))
     told.close(finished=False)
     assert overtone("tail", "exp").out.endswith(
-        f"crashed: 1 cut off\nto go on: overtone resume {told.folder}\n"
+        f"crashed: 1 cut off\nto resume: overtone resume {told.folder}\n"
     )
 
 

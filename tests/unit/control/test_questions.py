@@ -65,5 +65,5 @@ def test_too_many_are_refused_and_the_others_answered(monkeypatch):
 
 
 def test_an_answer_that_makes_no_sense():
-    with pytest.raises(ControlError, match="makes no sense"):
+    with pytest.raises(ControlError, match="is not an answer|makes no sense"):
         text_in({"protocol": 1, "text": 3})

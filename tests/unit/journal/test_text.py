@@ -72,5 +72,5 @@ def test_an_object_that_raises_when_it_is_asked_is_named() -> None:
 
 
 def test_an_integer_that_python_does_not_read_is_a_storage_error() -> None:
-    with pytest.raises(StorageError, match="is no data"):
+    with pytest.raises(StorageError, match="is not data"):
         LazyMetrics(b'{"x":%b}' % (b"1" * 5000)).get("x")

@@ -309,7 +309,7 @@ def test_trials_that_end_at_a_default_first_rung_are_explained_once() -> None:
         return [line for line in run.close() if "first rung" in line]
 
     (line,) = told(4, rung_defaults=settings)
-    assert line.startswith("4 of 7 trials ended at the first rung, 1. By default, grace_period=1 is")
+    assert line.startswith("4 of 7 trials ended at the first rung, 1. The defaults are grace_period=1")
     assert "max_t=100" in line
     assert "reduction_factor=4" in line
     assert told(3, rung_defaults=settings) == []

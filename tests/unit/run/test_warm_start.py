@@ -105,7 +105,7 @@ def test_where_the_space_is_known_only_trial_by_trial_there_is_no_warm_start(tmp
 def test_a_file_that_is_no_database_is_named(tmp_path):
     pytest.importorskip("optuna")
     (tmp_path / "bad.db").write_bytes(b"no database at all" * 100)
-    with pytest.raises(StorageError, match="bad.db is no storage that Optuna can read"):
+    with pytest.raises(StorageError, match="bad.db cannot be read by Optuna"):
         earlier_results([f"sqlite:///{tmp_path}/bad.db"], ROOT, LOSS)
 
 

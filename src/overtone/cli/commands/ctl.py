@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from overtone.core.messages import Requested
 
 VERBS = {
-    "stop": "end the search, or the trial TRIAL: what runs saves and ends",
-    "pause": "let a trial save and wait; its resources are free meanwhile",
-    "resume": "let a paused trial go on",
+    "stop": "end the search, or the trial TRIAL; running trials save first",
+    "pause": "save a trial and hold it; its resources are free meanwhile",
+    "resume": "continue a paused trial",
     "save": "let a trial save a checkpoint",
     "add": "add a trial, also to a search that is over",
     "clone": "add a trial with the config and the newest checkpoint of another",
-    "limits": "change limits; they hold for what starts next",
-    "priority": "set a trial's priority: of those that wait, higher starts first",
+    "limits": "change limits; running trials continue",
+    "priority": "set a trial's priority: among waiting trials, a higher priority starts first",
     "note": "write a note into the journal",
     "stack": "show where the processes of a trial are, such as one that hangs",
 }

@@ -28,9 +28,9 @@ Rows = Callable[[], Iterable[dict[str, Any]]]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `overtone export`."""
     add_experiment(parser)
-    about = "csv, unless FILE ends with another one's name; optuna is a new SQLite file with a study"
+    about = "the format (by the suffix of FILE, else csv); optuna writes a new SQLite file with a study"
     parser.add_argument("--format", choices=(*FORMATS, STUDY), help=about)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write here, not to standard output")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     parser.add_argument("--trials", action="store_true", help="the last result of each trial only")
     add_goal(parser)
 

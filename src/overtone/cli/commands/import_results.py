@@ -25,11 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     about = "the columns of a table that are hyperparameters"
     parser.add_argument("--params", metavar="A,B", type=_names, default=(), help=about)
-    about = "the metrics to rank by (those that the source names)"
+    about = "the metrics to rank by (the metrics of the source)"
     parser.add_argument("--metric", metavar="M,N", type=_names, default=(), help=about)
     about = "whether a higher or a lower value is better, for each metric"
     parser.add_argument("--mode", metavar="max|min", type=_modes, default=(), help=about)
-    parser.add_argument("--dir", metavar="DIR", help="where the experiment is made (~/overtone_results)")
+    parser.add_argument(
+        "--dir", metavar="DIR", help="where the experiment's folder is made (~/overtone_results)"
+    )
     add_json(parser)
 
 

@@ -24,8 +24,8 @@ _LAST_S = 0.5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `overtone logs`."""
     add_experiment(parser)
-    parser.add_argument("trial", metavar="TRIAL", help="its id, how it begins, or its index")
-    about = "print what comes until the trial ends"
+    parser.add_argument("trial", metavar="TRIAL", help="its id, the beginning or end of it, or its index")
+    about = "follow the output until the trial ends"
     parser.add_argument("-f", "--follow", action="store_true", help=about)
     parser.add_argument("-n", type=positive, metavar="LINES", help="only the last lines (all that are kept)")
     which = parser.add_mutually_exclusive_group()

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `overtone rerun`."""
     add_experiment(parser)
     parser.add_argument("trial", metavar="TRIAL", help="a trial's id, how it begins, or its index")
-    parser.epilog = "overtone rerun EXP TRIAL -- COMMAND ... runs COMMAND, not the recorded one."
+    parser.epilog = "overtone rerun EXP TRIAL -- COMMAND ... runs COMMAND instead of the recorded command."
     add_command_options(parser)
 
 

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `overtone resume`."""
     parser.add_argument(
-        "experiment", metavar="PATH", help="the experiment's folder, its name below DIR, or a url"
+        "experiment", metavar="PATH", help="the experiment's folder, its name below DIR, or a URL"
     )
-    parser.epilog = "overtone resume PATH -- COMMAND ... runs COMMAND, not the recorded one."
+    parser.epilog = "overtone resume PATH -- COMMAND ... runs COMMAND instead of the recorded command."
     add_dir(parser)
     parser.add_argument(
         "--force",
         action="store_true",
-        help="also where the experiment is finished: a script that asks for more trials goes on with it",
+        help="also if the experiment is finished, such as for a script that asks for more trials",
     )
     add_command_options(parser)
 

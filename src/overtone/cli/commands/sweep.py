@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "as an agent, also run commands that another user wrote into the folder"
     parser.add_argument("-y", "--yes", action="store_true", help=about)
     begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--fresh", action="store_true", help="begin anew; an earlier sweep is moved aside")
+    begin.add_argument("--fresh", action="store_true", help="start over; an earlier sweep is moved aside")
     begin.add_argument(
         "--retry", action="store_true", help="also run failed trials again, from their checkpoints"
     )

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_experiment(parser)
     about = f"begin N lines back ({_LINES})"
     parser.add_argument("-n", type=positive, default=_LINES, metavar="N", help=about)
-    parser.add_argument("--no-results", action="store_true", help="leave out the lines of single results")
+    parser.add_argument("--no-results", action="store_true", help="omit the lines of single results")
     add_json(parser)
 
 
@@ -123,4 +123,4 @@ def _say_end(facts: dict[str, Any], progress: Progress) -> None:
     for line in best_lines(progress, terminal_columns()):
         say(line)
     if facts["is_resumable"]:
-        say(f"to go on: overtone resume {quote(facts['path'])}")
+        say(f"to resume: overtone resume {quote(facts['path'])}")

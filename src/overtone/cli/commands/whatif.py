@@ -58,10 +58,10 @@ def scheduler_of(text: str) -> Any:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
-        raise OvertoneError(f"--scheduler {text!r} is no expression: write it as {_EXAMPLE}") from None
+        raise OvertoneError(f"--scheduler {text!r} is not an expression: write it as {_EXAMPLE}") from None
     call = tree if isinstance(tree, ast.Call) else ast.Call(tree, [], [])
     if not isinstance(call.func, ast.Name) or any(one.arg is None for one in call.keywords):
-        raise OvertoneError(f"--scheduler {text!r} is no name with arguments: write it as {_EXAMPLE}")
+        raise OvertoneError(f"--scheduler {text!r} is not a name with arguments: write it as {_EXAMPLE}")
     try:
         args = [ast.literal_eval(one) for one in call.args]
         kwargs = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}

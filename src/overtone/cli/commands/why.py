@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `overtone why`."""
     add_experiment(parser)
-    parser.add_argument(
-        "trial", metavar="TRIAL", nargs="?", help="its id, how it begins, or its index; none for all requests"
-    )
+    about = "its id, the beginning or end of it, or its index; without it, all requests are shown"
+    parser.add_argument("trial", metavar="TRIAL", nargs="?", help=about)
     add_goal(parser)
     add_json(parser)
 

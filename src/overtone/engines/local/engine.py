@@ -165,7 +165,7 @@ class Local(Engine):
         elif isinstance(command, (m.Suggest, m.Observe, m.Want)):
             pass  # the searcher's host, and elastic engines
         else:
-            raise TypeError(f"{command!r} is no command")
+            raise TypeError(f"{command!r} is not a command")
 
     def poll(self, timeout_s: float | None) -> Sequence[Event]:
         return self._loop.poll(timeout_s, self._events, self._gather)

@@ -221,7 +221,7 @@ class Ray(Engine):
             self._leases.want(command.shape, command.count)
             self._say()
         elif not isinstance(command, (Suggest, Observe)):
-            raise TypeError(f"{command!r} is no command")
+            raise TypeError(f"{command!r} is not a command")
 
     def _say(self) -> None:
         """Print, once for each shape, that its trials wait for missing resources."""

@@ -222,12 +222,13 @@ def first_rung(progress: Progress) -> list[str]:
     n, n_ended = rungs[rung], progress.n_ended
     if rung > settings["grace_period"] or n < 3 or 2 * n <= n_ended:
         return []
-    shown = {name: f"{name}={number(value)}" for name, value in settings.items()}
+    grace_period, max_t, factor = (
+        number(settings[name]) for name in ("grace_period", "max_t", "reduction_factor")
+    )
     return [
-        f"{n} of {n_ended} trials ended at the first rung, {number(rung)}. By default, "
-        f"{shown['grace_period']} is the least time of a trial, {shown['max_t']} the most, and 1 of "
-        f"{shown['reduction_factor']} trials continues at each rung. Raise grace_period if early results "
-        "say little"
+        f"{n} of {n_ended} trials ended at the first rung, {number(rung)}. The defaults are grace_period="
+        f"{grace_period}, max_t={max_t} and reduction_factor={factor}: 1 of {factor} trials continues at each"
+        " rung. Raise grace_period if early results say little"
     ]
 
 

@@ -164,8 +164,8 @@ def check_name(folder: str, trial: str) -> None:
     """
     if not _NAME.fullmatch(trial):
         raise StorageError(
-            f"{folder}: the journal names a trial {trial!r}, which is no name of a folder. Overtone did not "
-            f"write it; nothing was written for it"
+            f"{folder}: the journal names a trial {trial!r}, which is not the name of a folder. Overtone did "
+            f"not write it; nothing was written for it"
         )
     if os.path.islink(f"{folder}{os.sep}{trial}"):
         raise StorageError(

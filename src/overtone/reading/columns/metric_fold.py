@@ -192,7 +192,7 @@ def _decoded(text: bytes) -> dict[str, Any]:
     try:
         found = loads(text.decode())
     except ValueError as error:
-        raise StorageError(f"a result that begins with {text[:60]!r} is no data: {error}") from error
+        raise StorageError(f"a result that begins with {text[:60]!r} is not data: {error}") from error
     if type(found) is not dict:
-        raise StorageError(f"a result that begins with {text[:60]!r} is no object")
+        raise StorageError(f"a result that begins with {text[:60]!r} is not an object")
     return found

@@ -271,7 +271,7 @@ class _Giving:
         kind = _DICTS[data[0]]
         is_there = type(fresh) is kind and id(fresh) not in self._used
         if kind is defaultdict and not is_there:
-            raise NotTheSame("a defaultdict that is not there, whose default nothing tells")
+            raise NotTheSame("a defaultdict that the journal names, but whose default factory is unknown")
         target = fresh if is_there else kind()
         self._made.append(target)
         self._used.add(id(target))
@@ -328,7 +328,7 @@ class _Giving:
         for part in name.split("."):
             kind = getattr(kind, part, None)
         if not isinstance(kind, type) or hasattr(kind, "__del__"):
-            raise NotTheSame(f"{module}.{name} is no class of this run")
+            raise NotTheSame(f"{module}.{name} is not a class of this run")
         return kind, tuple(names), _is_value(kind)
 
 

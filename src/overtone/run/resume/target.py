@@ -100,7 +100,7 @@ def find(root: Path, name: str | None, trainable: str, asked: Wish, nth: int) ->
         if asked.kind == "must":
             raise OvertoneError(
                 f"resume=True, but {folder} holds no experiment; there are: {_listed(root)}. "
-                'Name one of them, or say resume="AUTO" to begin where there is none'
+                'Name one of them, or use resume="AUTO", which starts a new experiment if there is none'
             )
         return None, ""
     newest = _newest(root, trainable)

@@ -115,8 +115,8 @@ class LibrarySearcher(Searcher):
         grid = next((one for one in found if isinstance(one, Pick) and one.is_grid), None)
         if grid is not None:
             raise SpaceError(
-                f"{grid.path}: grid_search is gone through point by point, and {type(self).__name__} "
-                f"chooses by what it has learnt: write choice({grid.values!r})"
+                f"{grid.path}: grid_search tries every point, but {type(self).__name__} "
+                f"chooses points by earlier results: write choice({grid.values!r})"
             )
         refuse_foreign(self.root, type(self).__name__)
         self._first = FirstPoints(self.root, self.points_to_evaluate, self._seed, self.evaluated_rewards)
@@ -215,7 +215,7 @@ class LibrarySearcher(Searcher):
     def _rewarded(self, reward: float) -> Result:
         mode = self.goal.mode if self.goal is not None else self.mode
         if mode is None:
-            raise GoalError('evaluated_rewards need to know what is better: say mode="max" or "min"')
+            raise GoalError('evaluated_rewards: needs mode="max" or mode="min"')
         score = score_of(reward, mode)
         return Result(1, score, (score,))
 

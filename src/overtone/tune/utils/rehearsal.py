@@ -55,7 +55,7 @@ def validate_save_restore(
         second.go_on_from(Restored(Path(folder), state).like_saved, first.iteration)
         second.train()
     if second.iteration != first.iteration + 1:
-        raise TrainableError(f"{trainable_cls.__name__} did not go on from what it saved")
+        raise TrainableError(f"{trainable_cls.__name__} did not continue from the checkpoint that it saved")
     first.stop()
     second.stop()
     return True

@@ -67,7 +67,7 @@ def fetch(store: Store, checkpoint: Checkpoint) -> Restored:
     directory = store.get(checkpoint.uri)
     if not directory.is_dir():
         raise DamagedError(
-            f"checkpoint {checkpoint.uri} of trial {checkpoint.trial_id} is gone: {directory} is no folder"
+            f"checkpoint {checkpoint.uri} of trial {checkpoint.trial_id} is gone: {directory} is not a folder"
         )
     return opened(directory)
 

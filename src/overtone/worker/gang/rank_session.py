@@ -172,7 +172,7 @@ class RankSession:
 
     def _check(self, what: str) -> None:
         if self.is_halted:
-            raise TrialHalted("this rank was told to end, and goes on")
+            raise TrialHalted("this rank was told to end, but still calls")
         if not self._takes_reports:
             raise TrainableError(f"{what}: the head of the gang does not wait for reports now")
 

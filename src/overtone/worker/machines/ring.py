@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from zlib import crc32
 
 from overtone.errors import StorageError
-from overtone.regular_files import read_regular
+from overtone.regular_files import flags, read_regular
 from overtone.store.folder_mark import FolderMark
 from overtone.worker.machines import EVERY_S
 from overtone.worker.machines.sample import MOST_GPUS, N_NUMBERS, MachineSample
@@ -29,7 +29,7 @@ ENDING = ".ring"
 
 _MARK = b"OVTRING1"
 _HEAD = struct.Struct("<QIxxxx")  # number, checksum
-_OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_OPEN = os.O_RDWR | os.O_CREAT | flags("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
 
 
 def file_name(node: str) -> str:
