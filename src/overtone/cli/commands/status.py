@@ -59,7 +59,7 @@ def _show(facts: dict[str, Any]) -> None:
         show_table(columns, rows)
     if facts["runs"]:
         say()
-        columns = [Column("run"), Column("state"), Column("script", least=20)]
+        columns = [TableColumn("run"), TableColumn("state"), TableColumn("script", least=20)]
         show_table(columns, [[one["id"], one["state"], _script(one)] for one in facts["runs"]])
     running = [one for one in facts["experiments"] or () if one["state"] == "running"]
     if facts["experiments"] is not None:
