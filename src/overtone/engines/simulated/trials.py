@@ -237,11 +237,7 @@ class Trials:
     # --- commands --------------------------------------------------------------------------
 
     def start(self, start: m.Start) -> None:
-        """Begin an attempt.
-
-        Raises:
-            RuntimeError: The engine was not opened.
-        """
+        """Begin an attempt; the engine must be open."""
         saved, world, job = start.checkpoint, self._world, self._job
         if job is None:
             raise RuntimeError("Simulated needs open(job) before it can run a trial")
