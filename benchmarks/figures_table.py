@@ -41,7 +41,7 @@ def amount(found: dict[str, Any] | None) -> str:
 
 def table(figures: dict[str, dict[str, Any]]) -> str:
     """Return the table of these figures, in the order of `_ROWS`."""
-    rows = [("figure", "Overtone", "Ray Tune 2.60"), ("---",) * 3]
+    rows: list[tuple[str, ...]] = [("figure", "Overtone", "Ray Tune 2.60"), ("---",) * 3]
     for name, title in _ROWS.items():
         if name in figures:
             rows.append((title, *(amount(figures[name][side]) for side in ("overtone", "peer"))))

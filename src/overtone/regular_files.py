@@ -17,7 +17,10 @@ from overtone.errors import StorageError
 
 def flags(*names: str) -> int:
     """Return these flags of `os.open` together, without those that this system does not have."""
-    return sum({getattr(os, name, 0) for name in names})
+    together = 0
+    for name in names:
+        together |= getattr(os, name, 0)
+    return together
 
 
 _KINDS = {

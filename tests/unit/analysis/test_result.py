@@ -53,7 +53,7 @@ def test_from_a_folder_that_is_no_trials(told, tmp_path):
     told.write()
     with pytest.raises(StorageError, match="has no trial 'x'"):
         Result.from_path(told.folder / "x")
-    with pytest.raises(StorageError, match="no folder of a trial"):
+    with pytest.raises(StorageError, match="not the folder of a trial"):
         Result.from_path(tmp_path / "y")
 
 

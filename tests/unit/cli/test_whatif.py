@@ -51,10 +51,10 @@ def test_schedulers_are_named_with_plain_arguments(text, kind):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ASHAScheduler(max_t=print(1))", "plain numbers"), ("__import__('os').system('x')", "no name with arg"),
-        ("ASHAScheduler(**{})", "no name with arg"), ("print('x')", "no scheduler 'print'|there is no scheduler"),
+        ("ASHAScheduler(max_t=print(1))", "plain numbers"), ("__import__('os').system('x')", "not a name with arg"),
+        ("ASHAScheduler(**{})", "not a name with arg"), ("print('x')", "no scheduler 'print'|there is no scheduler"),
         ("Continue()", "no scheduler 'Continue'"), ("ASHAScheduler(max_t=0)", "max_t=0"),
-        ("ASHAScheduler(maxt=1)", "no 'maxt'; did you mean 'max_t'"), ("ASHAScheduler(", "no expression"),
+        ("ASHAScheduler(maxt=1)", "no 'maxt'; did you mean 'max_t'"), ("ASHAScheduler(", "not an expression"),
         ("CONTINUE", "no scheduler 'CONTINUE'$"), ("TrialScheduler()", "no scheduler 'TrialScheduler'"),
     ],
 )  # fmt: skip

@@ -254,7 +254,7 @@ def test_a_constraint_metric_that_no_report_has_is_named_with_the_nearest():
 
 
 def test_constraints_are_names():
-    with pytest.raises(GoalError, match=r"constraints=\[3\]: 3 is no name"):
+    with pytest.raises(GoalError, match=r"constraints=\[3\]: 3 is not the name"):
         Goal("loss", constraints=[3])
 
 

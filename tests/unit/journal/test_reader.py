@@ -88,7 +88,7 @@ def test_a_newer_format_is_refused(path) -> None:
 
 def test_a_file_of_another_kind_is_refused(path) -> None:
     path.write_bytes(sealed(b'{"n":1,"e":"tick","time":1.0'))
-    with pytest.raises(StorageError, match="no journal of Overtone"):
+    with pytest.raises(StorageError, match="not a journal of Overtone"):
         list(read(path))
 
 

@@ -244,5 +244,5 @@ def test_what_makes_no_sense():
         PriorBand(max_t=1, grace_period=2)
     scheduler = PriorBand()
     ByHand(scheduler)
-    with pytest.raises(RuntimeError, match="leave search_alg out"):
+    with pytest.raises(RuntimeError, match="omit search_alg"):
         scheduler.suggest(0)

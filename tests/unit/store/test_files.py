@@ -21,7 +21,7 @@ def test_urls():
     assert not any(map(is_url, ["/a/b", "~/x", "C:\\x", "file:///x", "a:b", ""]))
     assert joined("s3://bucket/x/", "exp") == "s3://bucket/x/exp"
     assert joined("memory://", "exp") == "memory://exp"
-    with pytest.raises(StorageError, match="'results' is no URL"):
+    with pytest.raises(StorageError, match="'results' is not a URL"):
         RemoteFiles("results")
 
 

@@ -58,7 +58,7 @@ def test_a_put_that_moves_takes_the_source(store, source):
         (lambda files: files.write(MANIFEST, b"{"), "cannot be read"),
         (
             lambda files: files.write(MANIFEST, json.dumps({"files": {"../../x": [1, 0]}}).encode()),
-            "no file's name",
+            "not a file name",
         ),
     ],
 )

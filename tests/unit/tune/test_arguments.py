@@ -213,5 +213,5 @@ def test_what_a_resume_does_with_failed_trials(arguments, expected):
 
 
 def test_finished_trials_cannot_be_run_again():
-    with pytest.raises(OvertoneError, match="finished trials stay finished"):
+    with pytest.raises(OvertoneError, match="only errored can be chosen"):
         to_experiment(lambda config: 1, resume_config=tune.ResumeConfig(finished="restart"))
