@@ -1,8 +1,8 @@
 """`TuneSearchCV` beside scikit-learn's and Optuna's searches on `load_digits`, at equal CPU time.
 
-    python benchmarks/sklearn_search.py run --out results.jsonl [--seeds 20] [--first-seed 0] [--cpu-s 20]
+    python benchmarks/sklearn_search.py run --out FILE [--seeds 20] [--first-seed 0] [--cpu-s 20]
         [--estimators NAME ...] [--methods NAME ...]
-    python benchmarks/sklearn_search.py table --out results.jsonl
+    python benchmarks/sklearn_search.py table --out FILE
     python benchmarks/sklearn_search.py overhead [--repeats 20]
 
 `run` gives each search `--cpu-s` seconds of CPU time of this process and its children, in one thread, with
@@ -12,8 +12,9 @@ HalvingRandomSearchCV with its defaults, again with another seed until the time 
 OptunaSearchCV. At the end of the time the candidate that the method would choose is fitted to the training
 data and scored on the test data, and so is each earlier choice: a complete candidate with the best mean, for
 halving that of the largest sample. Runs in `--out` are not run again: the file may be continued at any time,
-also on a busy machine, since all times are CPU times. The final fits and the imports of libraries cost no
-method any of its time.
+also on a busy machine, since all times are CPU times.
+`benchmarks/results/sklearn_search.jsonl` has the runs so far. The final fits and the imports of libraries
+cost no method any of its time.
 
 `table` tells the mean test accuracy at the end with its 95 % interval over seeds; the mean difference to
 `random`; and the median CPU time after which a choice was as accurate as that of `random` at the end on the
@@ -277,8 +278,8 @@ def table(args: argparse.Namespace) -> None:
             shown = "over 20" if math.isinf(median) else f"{median:.1f}"
             print(
                 f"| {name} | {method} | {len(seeds)} "
-                f"| {100 * statistics.fmean(found):.2f} ± {_half(found):.2f} "
-                f"| {100 * statistics.fmean(beyond):+.2f} ± {_half(beyond):.2f} | {shown} |"
+                f"| {100 * statistics.fmean(found):.2f}{_interval(found)} "
+                f"| {100 * statistics.fmean(beyond):+.2f}{_interval(beyond)} | {shown} |"
             )
 
 
@@ -290,11 +291,12 @@ def _time_to(choices: list[Any], goal: float) -> float:
     return next((at for at, accuracy in choices if accuracy >= goal), math.inf)
 
 
-def _half(values: list[float]) -> float:
-    """Return half of the 95 % interval of the mean, in points of percent."""
+def _interval(values: list[float]) -> str:
+    """Return half of the 95 % interval of the mean, in points of percent; "" for a single value."""
     if len(values) < 2:
-        return math.nan
-    return float(100 * t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values)))
+        return ""
+    half = t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    return f" ± {100 * half:.2f}"
 
 
 def overhead(args: argparse.Namespace) -> None:

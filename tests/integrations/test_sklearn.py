@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 pytest.importorskip("sklearn")
 from scipy import stats
 from sklearn import (
+    base,
     cluster,
     cross_decomposition,
     decomposition,
@@ -31,6 +33,7 @@ from sklearn.model_selection import RandomizedSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from overtone import tune
+from overtone.errors import TrialError
 from overtone.sklearn import TuneGridSearchCV, TuneSearchCV
 
 
@@ -135,3 +138,18 @@ def test_boosting_rounds_are_the_resource(package: str) -> None:
         search.fit(X, y)
     assert max(search.cv_results_["n_resources"]) == 3
     assert search.best_score_ > 0.6
+
+
+class _Raises(base.ClassifierMixin, base.BaseEstimator):  # type: ignore[misc]
+    """A classifier whose fit raises an error that is not made of its text alone."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        raise json.JSONDecodeError("broken", "a document", 3)
+
+
+def test_the_error_of_a_fit_in_another_process_is_raised_as_it_is() -> None:
+    with pytest.raises(json.JSONDecodeError, match="broken") as caught:
+        TuneSearchCV(_Raises(), {}, n_trials=1, n_jobs=2, error_score="raise").fit(X, y)
+    assert (caught.value.msg, caught.value.pos) == ("broken", 3)
+    assert isinstance(caught.value.__cause__, TrialError)
+    assert "in fit" in str(caught.value.__cause__)

@@ -123,7 +123,8 @@ class _Reader:
         error = _error(path)
         status = entry.get("status")
         if status not in _OF_STATUS:
-            status = "ERROR" if error else "TERMINATED" if rows and rows[-1].get("done") else "RUNNING"
+            # A trial that is done may have an error of an earlier attempt.
+            status = "TERMINATED" if rows and rows[-1].get("done") else "ERROR" if error else "RUNNING"
         last = rows[-1] if rows else {}
         return ForeignTrial(
             config=config,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from overtone.errors import OvertoneError, StorageError
@@ -14,6 +14,8 @@ from overtone.store.folder_mark import JOURNAL
 
 _SQLITE = b"SQLite format 3\0"
 _OPERATION = b'{"op_code":'
+_SYNE_TUNE = "results.csv.zip"
+_DATABASES = ("sqlite", "mysql", "postgresql", "mssql", "oracle")
 _TABLES = (".csv", ".tsv")
 _ODD_VALUES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Errors of readers at values of unexpected types, sizes and depths."""
@@ -41,6 +43,18 @@ class Choices:
     params: Sequence[str] = ()
 
 
+def is_foreign(source: str) -> bool:
+    """Return whether a source is a file, a database or a folder of another tuner."""
+    if "://" in source and not source.startswith("file://"):
+        return source.partition("://")[0].partition("+")[0] in _DATABASES
+    path = Path(source.removeprefix("file://")).expanduser()
+    if path.is_dir():
+        from overtone.importers.ray_tune import is_ray_tune
+
+        return not (path / JOURNAL).exists() and ((path / _SYNE_TUNE).is_file() or is_ray_tune(path))
+    return path.is_file()
+
+
 @contextmanager
 def opened(
     source: str, scratch: Path, choices: Choices, on_line: Callable[[int], None] = lambda _: None
@@ -48,6 +62,7 @@ def opened(
     """Open a source, whose trials are read while it is open.
 
     Args:
+        source: A file, a folder or a URL; that of a database may end with "#" and the name of the study.
         scratch: A folder for copies, which the caller removes.
         on_line: Called with the number of each line of a log that is read before its first trial is known.
 
@@ -59,6 +74,9 @@ def opened(
     if choices.mode and not choices.metric:
         raise OvertoneError("--mode needs the metrics that it is for: name them with --metric")
     try:
+        if "://" in source and "#" in source:
+            source, _, study = source.partition("#")
+            choices = replace(choices, study=study)
         with _opened(source, scratch, choices, on_line) as experiment:
             if choices.metric:
                 experiment.metric = list(choices.metric)
@@ -119,7 +137,7 @@ def _opened(
 def _folder(path: Path) -> ForeignExperiment:
     if (path / JOURNAL).is_file():
         raise OvertoneError(f"{path} is an experiment of Overtone already: overtone show {path}")
-    if (path / "results.csv.zip").is_file():
+    if (path / _SYNE_TUNE).is_file():
         from overtone.importers.syne_tune import read_syne_tune
 
         return read_syne_tune(path)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from sys import float_info
@@ -15,12 +15,11 @@ from overtone.core.randomness import keyed
 from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
-from overtone.errors import MissingPackageError, OvertoneError, SpaceError, StorageError
-from overtone.regular_files import read_regular
+from overtone.errors import OvertoneError, SpaceError
+from overtone.importers.sources import Choices, is_foreign, opened
 from overtone.space import Variants, decode_config, encode_config, nested, pin
 from overtone.space.constraint import allows
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
-from overtone.store.folder_mark import JOURNAL
 
 Found = tuple[Mapping[str, Any], Mapping[str, Any] | None]
 """A config and its metrics; None if its trial failed."""
@@ -68,8 +67,8 @@ def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[li
     """Return results of earlier experiments within the space, as data, and a line with their number.
 
     Args:
-        sources: Folders of experiments, Overtone's or Ray Tune's, finished or running; URLs of
-            Optuna's storages, such as "sqlite:///study.db" or "sqlite:///studies.db#name"; Optuna studies.
+        sources: Folders of experiments, finished or running; what `overtone import` reads, such as a
+            folder of Ray Tune or "sqlite:///studies.db#name" of Optuna; Optuna studies.
         root: The space. Constants may have been others; what is searched must lie in it.
 
     Returns:
@@ -168,82 +167,52 @@ def _open(node: Node) -> str:
 def _read(source: Any, goal: Goal) -> Iterator[Found]:
     if hasattr(source, "trials") and hasattr(source, "directions"):
         yield from _of_study(source, goal)
-    elif isinstance(source, str) and _is_database(source):
-        yield from _of_study(_study(source), goal)
-    elif not isinstance(source, (str, os.PathLike)):
+        return
+    if not isinstance(source, (str, os.PathLike)):
         raise OvertoneError(
-            f"warm_start has {source!r:.200}: give folders of experiments, URLs of Optuna's storages or "
-            "its studies"
+            f"warm_start has {source!r:.200}: give folders of experiments, files or URLs of other tuners, or "
+            "studies of Optuna"
         )
-    else:
-        folder = Path(source).expanduser() if "://" not in str(source) else None
-        if folder is not None and not (folder / JOURNAL).exists() and any(folder.glob("*/result.json")):
-            yield from _of_ray(folder)
-            return
-        from overtone.analysis import ExperimentAnalysis
+    if is_foreign(os.fspath(source)):
+        yield from _of_another_tuner(os.fspath(source), goal)
+        return
+    from overtone.analysis import ExperimentAnalysis
 
-        for trial in ExperimentAnalysis(source).trials:
-            if trial.status == "ERROR":
+    for trial in ExperimentAnalysis(source).trials:
+        if trial.status == "ERROR":
+            yield trial.config, None
+        elif trial.num_results:
+            yield trial.config, trial.last_result
+
+
+def _of_another_tuner(source: str, goal: Goal) -> Iterator[Found]:
+    """Yield what `overtone import` would write: the last result of each trial."""
+    with (
+        tempfile.TemporaryDirectory(prefix="overtone-warm-start-") as scratch,
+        opened(source, Path(scratch), Choices()) as experiment,
+    ):
+        names: dict[str, str] = {}
+        if experiment.tuner == "Optuna":  # whose objectives have an order, and names only at times
+            _check_modes(experiment.name, tuple(experiment.mode), goal)
+            names = dict(zip(experiment.metric, goal.metrics, strict=True))
+        for trial in experiment.trials:
+            if trial.state == "failed":
                 yield trial.config, None
-            elif trial.num_results:
-                yield trial.config, trial.last_result
+            elif trial.results:
+                last = trial.results[-1].metrics
+                yield trial.config, {names.get(name, name): value for name, value in last.items()}
 
 
-def _of_ray(folder: Path) -> Iterator[Found]:
-    """Yield the last result of each trial of a Ray Tune experiment: the last whole line of result.json."""
-    for path in sorted(folder.glob("*/result.json")):
-        last: dict[str, Any] = {}
-        for line in read_regular(path).decode().splitlines():
-            try:
-                last = json.loads(line)
-            except ValueError:
-                break  # a torn last line
-        params = path.with_name("params.json")
-        try:
-            config = json.loads(read_regular(params)) if params.exists() else last.get("config", {})
-        except ValueError as error:
-            raise StorageError(f"{params} cannot be read: {error}") from error
-        has_failed = path.with_name("error.txt").exists() and not last.get("done")
-        yield config, None if has_failed else last
-
-
-def _is_database(source: str) -> bool:
-    scheme = source.partition("://")[0].partition("+")[0]
-    return "://" in source and scheme in ("sqlite", "mysql", "postgresql", "mssql", "oracle")
-
-
-def _study(source: str) -> Any:
-    try:
-        import optuna
-    except ImportError:
-        raise MissingPackageError("optuna", "optuna", "a warm start from an Optuna storage") from None
-    url, _, name = source.partition("#")
-    path = Path(url.partition("///")[2].partition("?")[0])
-    if url.startswith("sqlite:///") and not path.exists():
+def _check_modes(study: str, modes: tuple[str, ...], goal: Goal) -> None:
+    if modes != goal.modes:
         raise OvertoneError(
-            f"warm_start: there is no file {str(path)!r}, which {url} means"
-        )  # it would be made
-    try:
-        names = optuna.study.get_all_study_names(url)
-    except Exception as error:  # each kind of storage has errors of its own
-        raise StorageError(
-            f"warm_start: {url} cannot be read by Optuna ({type(error).__name__}: {error!s:.300})"
-        ) from error
-    if not names:
-        raise OvertoneError(f"warm_start: {url} holds no studies")
-    if name not in names and (name or len(names) > 1):
-        listed = ", ".join(map(repr, names)) or "none"
-        raise OvertoneError(f"{url} holds {len(names)} studies ({listed}): name one, as in {url + '#name'!r}")
-    return optuna.load_study(study_name=name or names[0], storage=url)
+            f"the Optuna study {study!r} has directions {modes}, and this search has mode={goal.modes}"
+        )
 
 
 def _of_study(study: Any, goal: Goal) -> Iterator[Found]:
     modes = tuple("max" if one.name == "MAXIMIZE" else "min" for one in study.directions)
-    if modes != goal.modes:
-        raise OvertoneError(
-            f"the Optuna study {study.study_name!r} has directions {modes}, "
-            f"and this search has mode={goal.modes}"
-        )
+    _check_modes(study.study_name, modes, goal)
     for trial in study.trials:
         if trial.values is not None and trial.state.name in ("COMPLETE", "PRUNED"):
             yield nested(trial.params), dict(zip(goal.metrics, trial.values, strict=True))

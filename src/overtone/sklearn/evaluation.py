@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -30,6 +32,7 @@ class Evaluation:
         fit_params, score_params: Metadata for the estimator's `fit` and for the scorer.
         max_iters: Number of reports of a trial; 0 if each fold is a report.
         failure: The exception of a fit, with `error_score="raise"` and trials in this process.
+        failure_file: Where the first trial of another process that failed leaves its exception; "" for none.
     """
 
     estimator: Any
@@ -44,6 +47,7 @@ class Evaluation:
     error_score: Any
     max_iters: int = 0
     failure: BaseException | None = field(default=None, compare=False)
+    failure_file: str = ""
 
     @property
     def n_reports(self) -> int:
@@ -82,6 +86,22 @@ class Evaluation:
             error_score=self.error_score,
         )  # fmt: skip
         return outcome
+
+    def keep_failure(self, error: Exception) -> None:
+        """Keep the exception of a fit for the process of the search."""
+        self.failure = error
+        if self.failure_file:
+            # An exception may not be picklable, the first one is there, or this is another machine.
+            with suppress(Exception), open(self.failure_file, "xb") as file:
+                file.write(pickle.dumps(error))
+
+    def kept_failure(self) -> BaseException | None:
+        """Return the exception that a trial kept; None if there is none that can be read."""
+        if self.failure is None and self.failure_file:
+            with suppress(Exception), open(self.failure_file, "rb") as file:
+                found = pickle.load(file)
+                return found if isinstance(found, BaseException) else None
+        return self.failure
 
     def deciding_score(self, outcome: Outcome) -> float:
         """Return the score of a fold that decides between candidates."""

@@ -55,7 +55,11 @@ def run_search(evaluation: Evaluation, options: SearchOptions) -> Outcomes:
     is_kept = options.name is not None or options.local_dir is not None or bool(options.loggers)
     engine = _engine(options)
     is_inline = engine == "inline" or (isinstance(engine, Engine) and engine.capabilities.calls_pump)
-    with _folder(options, is_kept) as storage, _shared(evaluation, is_inline) as parameter:
+    with (
+        _failures(evaluation, is_inline),
+        _folder(options, is_kept) as storage,
+        _shared(evaluation, is_inline) as parameter,
+    ):
         experiment = to_experiment(
             Bound(PartTrial if evaluation.max_iters else FoldTrial, {"evaluation": parameter}),
             config=options.space,
@@ -82,10 +86,11 @@ def run_search(evaluation: Evaluation, options: SearchOptions) -> Outcomes:
         )
         try:
             execute(experiment, catches_signals=False)
-        except Exception:
-            if evaluation.failure is not None:
-                raise evaluation.failure from None
-            raise
+        except Exception as error:
+            failure = evaluation.kept_failure()
+            if failure is None:
+                raise
+            raise failure from None if is_inline else error
     return outcomes
 
 
@@ -111,6 +116,17 @@ def _folder(options: SearchOptions, is_kept: bool) -> Iterator[str | None]:
         return
     with tempfile.TemporaryDirectory(prefix="overtone-search-", ignore_cleanup_errors=True) as folder:
         yield folder
+
+
+@contextmanager
+def _failures(evaluation: Evaluation, is_inline: bool) -> Iterator[None]:
+    """Have a place for the exception of a trial in another process, if it is to be raised here."""
+    if is_inline or evaluation.error_score != "raise":
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="overtone-failure-", ignore_cleanup_errors=True) as folder:
+        evaluation.failure_file = str(Path(folder, "error.pickle"))
+        yield
 
 
 @contextmanager

@@ -7,7 +7,8 @@ until it is worse than the incumbent on the same folds, or has seen all of the i
 it is the incumbent. So costly candidates are compared before any of them has seen all folds.
 
 Deviations: every challenger sees the same folds in the same order, one at a time rather than 1, 2, 4 and so
-on. While it lacks folds of the incumbent's, it goes on although it is worse by half a standard error (`margin`).
+on. While it lacks folds of the incumbent's, it goes on although it is worse by half a standard error
+(`margin`).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class FoldTrial(Trainable):
         try:
             outcomes.append(shared.evaluate(params_of(self.config), len(outcomes)))
         except Exception as error:
-            shared.failure = error
+            shared.keep_failure(error)
             raise
         return {
             **outcomes[-1],
@@ -51,7 +51,7 @@ class PartTrial(Trainable):
         try:
             outcomes = [shared.evaluate_part(parts, fold) for fold, parts in enumerate(self._parts)]
         except Exception as error:
-            shared.failure = error
+            shared.keep_failure(error)
             raise
         is_done = self._parts[0].n_trained >= shared.max_iters
         return {"folds": outcomes, METRIC: shared.mean_score(outcomes), "done": is_done}

@@ -175,7 +175,8 @@ def _normal(given: Mapping[str, Any]) -> Any:
 
 
 def _q_normal(given: Mapping[str, Any]) -> Any:
-    return dsl.qrandn(as_number(given.get("mu", 0)), as_number(given.get("sigma", 1)), as_number(given.get("q", 1)))
+    mu, sigma = as_number(given.get("mu", 0)), as_number(given.get("sigma", 1))
+    return dsl.qrandn(mu, sigma, as_number(given.get("q", 1)))
 
 
 def _log_normal(given: Mapping[str, Any], *q: float) -> Any:

@@ -103,9 +103,8 @@ def test_where_the_space_is_known_only_trial_by_trial_there_is_no_warm_start(tmp
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path):
-    pytest.importorskip("optuna")
     (tmp_path / "bad.db").write_bytes(b"no database at all" * 100)
-    with pytest.raises(StorageError, match="bad.db cannot be read by Optuna"):
+    with pytest.raises(StorageError, match="bad.db is not known"):
         earlier_results([f"sqlite:///{tmp_path}/bad.db"], ROOT, LOSS)
 
 
@@ -124,7 +123,14 @@ def test_failed_trials_of_a_study_are_told_as_that_where_they_are_allowed():
 
 
 def test_a_database_that_is_not_there_is_not_made(tmp_path):
-    pytest.importorskip("optuna")
-    with pytest.raises(OvertoneError, match="there is no file .*none.db"):
+    with pytest.raises(OvertoneError, match="there is no .*none.db"):
         earlier_results([f"sqlite:///{tmp_path}/none.db"], ROOT, LOSS)
     assert not (tmp_path / "none.db").exists()
+
+
+def test_a_table_of_any_tuner(tmp_path):
+    table = tmp_path / "results.csv"
+    table.write_text("config/x,config/model/kind,loss\n0.25,b,3.0\n0.5,b,1.0\n")
+    found, line = earlier_results([table], ROOT, LOSS)
+    assert [(one["config"]["x"], one["values"]) for one in found] == [(0.25, [3.0]), (0.5, [1.0])]
+    assert line == "warm start: 2 results of 1 earlier searches"

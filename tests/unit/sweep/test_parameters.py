@@ -3,7 +3,6 @@
 from math import e, exp
 
 import pytest
-from pytest import approx
 
 from overtone.errors import ArgumentError
 from overtone.space import dsl
@@ -84,8 +83,8 @@ def test_distributions_without_a_domain_are_equally_likely_quantiles(given, medi
     values = space_of({"x": given})["x"].categories
     assert values == sorted(values)
     assert (len(values), len(set(values))) == (64, 64)
-    assert (values[31] + values[32]) / 2 == approx(median, rel=0.03)
-    assert sum(values) / 64 == approx(mean, rel=0.03)
+    assert (values[31] + values[32]) / 2 == pytest.approx(median, rel=0.03)
+    assert sum(values) / 64 == pytest.approx(mean, rel=0.03)
     assert repr(space_of({"x": given})) == repr(space_of({"x": given}))
 
 
