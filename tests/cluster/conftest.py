@@ -234,8 +234,8 @@ class Started:
         quiet = subprocess.DEVNULL  # a pipe would stay open with the processes
         subprocess.run(
             [
-                *command("ray", "start", "--head", "--node-ip-address=127.0.0.1", f"--port={self._port}"),
-                "--object-store-memory=80000000", *self._options,
+                sys.executable, str(Path(__file__).with_name("start_ray.py")), "start", "--head",
+                "--node-ip-address=127.0.0.1", f"--port={self._port}", "--object-store-memory=80000000", *self._options,
             ],
             env=head, stdout=quiet, stderr=quiet, timeout=300, check=True,
         )  # fmt: skip

@@ -24,6 +24,7 @@ GONE_WITHIN_S = 90.0
 """On a busy machine; `tests/chaos/gangs.py` measures that it is two seconds on another."""
 TRAINING = Path(__file__).with_name("training_on_hosts.py")
 PAGE = Path(__file__).with_name("page_of_hosts.py")
+START = [sys.executable, str(Path(__file__).with_name("start_ray.py")), "start"]
 LARGE_BYTES = 40_000_000
 """The large parameter of `SCRIPT`."""
 
@@ -139,11 +140,10 @@ def pair(host: Callable[[str], Host]) -> tuple[Host, Host]:
     head, other = host("head"), host("other")
     limits = ["--num-cpus=2", "--object-store-memory=80000000"]
     head.run(
-        *ray("start", "--head", "--node-ip-address", ADDRESS["head"], "--port=6379", "--redis-password=123",
-            "--dashboard-host=0.0.0.0", '--resources={"here": 1}'),
-        *limits, f"--system-config={json.dumps(QUICK)}",
+        *START, "--head", "--node-ip-address", ADDRESS["head"], "--port=6379", "--redis-password=123",
+        "--dashboard-host=0.0.0.0", '--resources={"here": 1}', *limits, f"--system-config={json.dumps(QUICK)}",
     )  # fmt: skip
-    other.run(*ray("start", f"--address={ADDRESS['head']}:6379", "--redis-password=123"), *limits)
+    other.run(*START, f"--address={ADDRESS['head']}:6379", "--redis-password=123", *limits)
     return head, other
 
 
