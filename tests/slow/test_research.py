@@ -78,6 +78,15 @@ print("rows", len(frame), frame.attrs["is_complete"], flush=True)
 """
 
 
+def begun(folder, driver):
+    """The processes of a comparison, once both are there and one has searched."""
+    deadline = time.monotonic() + 90
+    while len(children := driver.children()) < 2 or not (folder / "begun").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return children
+
+
 def test_ctrl_c_ends_every_process_and_keeps_what_is_done(tmp_path):
     file = tmp_path / "script.py"
     file.write_text(SCRIPT)
@@ -85,18 +94,13 @@ def test_ctrl_c_ends_every_process_and_keeps_what_is_done(tmp_path):
         [sys.executable, str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
     one = psutil.Process(started.pid)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(3)
-    children = one.children()
+    children = begun(tmp_path, one)
     started.send_signal(signal.SIGINT)
     out, err = started.communicate(timeout=60)
     assert out.split()[0] == "rows"
     assert out.split()[2] == "False"
     assert "interrupted:" in err
     assert "Traceback" not in err
-    assert len(children) >= 1
     assert [child for child in children if child.is_running()] == []
 
 
@@ -105,9 +109,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path):
     file.write_text(SCRIPT)
     started = subprocess.Popen([sys.executable, str(file)], stderr=subprocess.DEVNULL, cwd=tmp_path)
     one = psutil.Process(started.pid)
-    deadline = time.monotonic() + 60
-    while len(children := one.children()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.1)
+    children = begun(tmp_path, one)
     started.kill()
     started.wait()
     gone, alive = psutil.wait_procs(children, timeout=60)
