@@ -15,6 +15,7 @@ import pytest
 from overtone import tune
 from overtone.observers import helper_processes, projections
 from overtone.observers.files import file_process
+from overtone.testing.engine_disasters import is_gone
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +164,7 @@ tune.run(train, storage_path={str(tmp_path)!r}, name="exp", verbose=0)
     finally:
         os.kill(driver.pid, signal.SIGKILL)
         driver.wait()
-    within(60.0, lambda: not os.path.exists(f"/proc/{helper}"))
+    assert is_gone(helper)
 
 
 def helpers_of(driver: int) -> list[int]:
@@ -174,7 +175,7 @@ def helpers_of(driver: int) -> list[int]:
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if parent == driver and "file_process" in words:
+        if parent == driver and "file_process import main" in words:
             found.append(int(entry.name))
     return found
 

@@ -26,6 +26,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 TWO = [{}, {"CPU": 1}, {"CPU": 1}]
 
+BY_REFERENCE = True  # the functions of ranks are found by their names
+
 
 def head(config: dict[str, Any]) -> None:
     """Run the function `config["work"]` in each rank, and report how long that took and what the ranks return."""
