@@ -8,10 +8,10 @@ export PYTHONDONTWRITEBYTECODE :=  # tests are compiled once, and not by each pr
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
 
-test: .venv/test.stamp  ## all tests
+test: .venv/test.stamp  ## the tests that are quick: 4 minutes on two idle cores
 	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile
 
-slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, chaos, long searches for mistakes
+slow: .venv/test.stamp  ## what is slow by its nature: drivers killed, chaos, full disks; CI=true leaves out what is marked full
 	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile tests/slow
 
 HOSTS = $(addprefix tests/cluster/test_,gangs.py hosts.py ray_host.py sharing.py)
@@ -48,7 +48,8 @@ integrations: .venv/integrations.stamp  ## frameworks, trackers and other tuners
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
 
-proof: .venv/test.stamp .venv/ray.stamp .venv/training.stamp  ## what takes long and is run by hand: races of drivers, lost machines and nodes, full memories, fair shares, killed ranks, every test of the dashboard
+proof: .venv/test.stamp .venv/ray.stamp .venv/training.stamp  ## what takes long and is run by hand: slow tests marked full, races of drivers, lost machines and nodes, full memories, fair shares, killed ranks, every test of the dashboard
+	@CI= $(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile -m full tests/slow
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
 	@.venv/ray/bin/python -m pytest --timeout=1800 tests/cluster/test_loss.py -k come_and_go --losses 40

@@ -51,6 +51,36 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(report.longreprtext[-4000:])
 
 
+SHORT_RUNS = {"e2e", "slow", "golden", "ray_behaviour"}
+"""Folders of tests whose runs last a moment."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_runs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let runs start no more processes than their trials need, and these import little.
+
+    Functions of the test's module go to trials by value: to import the module, and pytest with it, takes
+    longer than most trials. A module with BY_REFERENCE = True is left alone. Files are written by the driver,
+    also where the machine is busy. Event files are written where a test asks for them.
+    """
+    if request.path.parent.name not in SHORT_RUNS:
+        yield
+        return
+    import cloudpickle
+
+    from overtone.observers import projections
+    from overtone.observers.files import file_process
+
+    if is_by_value := not getattr(request.module, "BY_REFERENCE", False):
+        cloudpickle.register_pickle_by_value(request.module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(file_process, "START_AFTER_S", float("inf"))
+        patch.setattr(projections, "is_available", lambda: False)
+        yield
+    if is_by_value:
+        cloudpickle.unregister_pickle_by_value(request.module)
+
+
 @pytest.fixture(autouse=True)
 def process_state() -> Iterator[None]:
     """Take back changes of the environment, the directory and the import path, which all tests share.

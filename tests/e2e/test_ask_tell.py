@@ -300,7 +300,7 @@ def test_a_limit_of_concurrent_trials_is_an_error_or_a_wait(ask_tell):
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(study.ask, math.inf)
             study.tell(first, 1)
-            second = waiting.result(30)
+            second = waiting.result(60)
         assert second.number == 1
 
 

@@ -26,6 +26,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 TWO = [{}, {"CPU": 1}, {"CPU": 1}]
 
+BY_REFERENCE = True  # the functions of ranks are found by their names
+
 
 def head(config: dict[str, Any]) -> None:
     """Run the function `config["work"]` in each rank, and report how long that took and what the ranks return."""
@@ -60,7 +62,7 @@ def error_of(found: Any) -> str:
 
 
 def all_gone(at: Path) -> bool:
-    return all(is_gone(int(path.read_text()), within_s=10) for path in at.rglob("pid *"))
+    return all(is_gone(int(path.read_text())) for path in at.rglob("pid *"))
 
 
 def sees(config: dict[str, Any]) -> dict[str, str]:
@@ -97,7 +99,7 @@ def takes_memory(config: dict[str, Any]) -> None:
     held = bytearray(60_000_000 if os.environ["RANK"] == "1" else 0)
     held[::4096] = b"x" * len(held[::4096])
     note(config, os.environ["RANK"])
-    time.sleep(30)
+    time.sleep(300)
 
 
 def takes_time(config: dict[str, Any]) -> None:
@@ -126,14 +128,14 @@ def hangs(config: dict[str, Any]) -> None:
     if os.environ["RANK"] == "1":
         if config["how"] == "forks" and os.fork() == 0:
             note(config, "fork")
-            time.sleep(30)
+            time.sleep(300)
         os.kill(os.getpid(), signal.SIGSTOP if config["how"] == "stops" else signal.SIGKILL)
-    time.sleep(30)
+    time.sleep(300)
 
 
 @pytest.mark.parametrize(("how", "error"), [("stops", "rank 1"), ("forks", "rank 1 killed by signal 9")])
 def test_a_rank_that_stops_or_dies_leaves_nothing(tmp_path: Path, how: str, error: str) -> None:
-    found = run(hangs, tmp_path, config={"how": how, "timeout_s": 3.0})
+    found = run(hangs, tmp_path, config={"how": how, "timeout_s": 10.0})
     assert error in error_of(found)
     assert all_gone(tmp_path)
 
@@ -198,7 +200,7 @@ def pretends(config: dict[str, Any]) -> None:
                     os.write(int(name), said)
                 except OSError:
                     pass
-    time.sleep(30)
+    time.sleep(300)
 
 
 def led(config: dict[str, Any]) -> None:

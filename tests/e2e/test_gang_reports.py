@@ -48,7 +48,7 @@ def note_pid(at: str) -> None:
 
 def all_gone(folder: Path) -> bool:
     """Return whether every process that called `note_pid` ends."""
-    give_up_at = time.monotonic() + 10
+    give_up_at = time.monotonic() + 60
     for pid in (folder / "pids").read_text().split():
         while Path("/proc", pid).exists():
             if time.monotonic() > give_up_at:

@@ -40,7 +40,7 @@ def test_an_interrupted_script_ends_in_the_hint_to_resume(tmp_path: Path, kind: 
             lines.append(line.rstrip())
             if ("begun" in line) or (n_signals == 2 and "interrupted: letting" in line):
                 run.send_signal(signal.SIGINT)
-        run.wait(60)
+        run.wait(100)
     assert not [line for line in lines if line.startswith("Traceback")], lines
     hint = f"overtone resume {tmp_path / 'results' / 'exp'}"
     if kind == "reports":

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from overtone import tune
+from overtone.worker.server import run_trial
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are forked")
 
@@ -74,6 +75,7 @@ def test_a_process_with_a_thread_that_is_left_gets_no_other_trial(trainable, tmp
 
 def test_a_thread_that_ends_with_its_trial_costs_no_process(tmp_path, capfd):
     def joins(config):
+        run_trial.GRACE_S = 60.0  # in its process, on a busy machine
         thread = threading.Thread(target=tune.report, args=({"by": config["i"], "pid": os.getpid()},))
         thread.start()
         thread.join()
@@ -109,7 +111,7 @@ def test_in_one_process_a_late_thread_has_its_own_trial(tmp_path, capfd):
         i = config["i"]
 
         def late():
-            assert turns[i].wait(10)
+            assert turns[i].wait(60)
             for _ in range(5):
                 tune.report({"by": i})
             done[i].set()
@@ -118,12 +120,12 @@ def test_in_one_process_a_late_thread_has_its_own_trial(tmp_path, capfd):
         tune.report({"by": i})
         if i:  # the thread of the trial before reports now
             turns[i - 1].set()
-            assert done[i - 1].wait(10)
+            assert done[i - 1].wait(60)
         tune.report({"by": i})
 
     found = run(train, tmp_path, engine="inline")
     turns[3].set()
-    assert done[3].wait(10)
+    assert done[3].wait(60)
     assert tells_apart(found)
     assert [len(frame) for frame in found.trial_dataframes.values()] == [2] * 4
     assert capfd.readouterr().err.count("used report() after the trial had ended") == 4

@@ -45,7 +45,7 @@ class Run:
         self.engine.submit([Start(trial_id, 0, index, config or {}, resources, placement, until_t=until_t)])
         return trial_id
 
-    def until(self, is_enough: Callable[[list[Event]], bool], within_s: float = 20.0) -> list[Event]:
+    def until(self, is_enough: Callable[[list[Event]], bool], within_s: float = 60.0) -> list[Event]:
         give_up_at = time.monotonic() + within_s
         while not is_enough(self.events):
             assert time.monotonic() < give_up_at, f"only {self.events}; printed {self.printed}"
@@ -89,7 +89,7 @@ def parent_of(pid: int) -> int:
         return int(file.read().rpartition(")")[2].split()[1])
 
 
-def wait_until_gone(pids: list[int], within_s: float = 5.0) -> None:
+def wait_until_gone(pids: list[int], within_s: float = 60.0) -> None:
     give_up_at = time.monotonic() + within_s
     while left := [pid for pid in pids if is_alive(pid)]:
         assert time.monotonic() < give_up_at, f"{left} still run"
@@ -472,7 +472,7 @@ def test_close_ends_everything_twice_is_safe_and_poll_survives_it(run: Callable[
     pids = [event.pid for event in one.events if isinstance(event, Started)]
     pids += [pid for report in one.reports() for pid in report["pids"]]
     one.engine.close()
-    assert not [pid for pid in pids if is_alive(pid)]
+    wait_until_gone(pids)
     one.engine.close()
     assert one.engine.poll(0.0) == []
     one.engine.submit([Halt("358bb_00000", 0)])
@@ -485,10 +485,10 @@ def test_close_from_a_signal_during_poll(run: Callable[..., Run]) -> None:
     before = signal.signal(signal.SIGALRM, lambda *_: one.engine.close())
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
-        assert one.engine.poll(10.0) == []
+        assert one.engine.poll(3600.0) == []
     finally:
         signal.signal(signal.SIGALRM, before)
-    wait_until_gone([one.reports()[0]["pid"]], within_s=0.1)
+    wait_until_gone([one.reports()[0]["pid"]])
     assert trial_id
 
 
@@ -562,7 +562,7 @@ def test_scripts_without_a_main_guard_run_once(way: str, method: str, tmp_path: 
     arguments = {"file": [str(tmp_path / "script.py")], "stdin": ["-"], "-c": ["-c", script]}[way]
     with open(tmp_path / "script.py") as text:
         driver = drive(arguments, False, method, stdin=text)
-        output, _ = driver.communicate(timeout=30)
+        output, _ = driver.communicate(timeout=100)
     assert driver.returncode == 0
     assert output.count("the script runs") == 1
     assert output.count("returned") == 2
@@ -628,7 +628,7 @@ def test_kill_9_of_the_driver_while_the_server_imports(tmp_path: Path) -> None:
     ).replace("Job(train,", "Job(slow_module.train,") % {"stays": True, "method": "warm"}
     driver = drive(["-c", script, str(tmp_path)], True, "warm", stdin=subprocess.DEVNULL)
     says = tmp_path / "pid"
-    give_up_at = time.monotonic() + 20
+    give_up_at = time.monotonic() + 60
     while not says.exists() or not says.read_text():
         assert time.monotonic() < give_up_at
         time.sleep(0.01)
@@ -637,8 +637,9 @@ def test_kill_9_of_the_driver_while_the_server_imports(tmp_path: Path) -> None:
     wait_until_gone([int(says.read_text())])
 
 
-def loaded_before(config: dict[str, Any]) -> dict[str, Any]:
-    return {"modules": [name for name in sys.modules if name.startswith("overtone.tune")]}
+def loaded_before(config: dict[str, Any]) -> None:
+    loaded = [name for name in sys.modules if name.startswith("overtone.tune")]
+    tune.report({"modules": loaded})
 
 
 def test_what_report_needs_is_imported_before_trials_are_forked(tmp_path: Path) -> None:

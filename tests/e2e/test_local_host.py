@@ -47,7 +47,7 @@ def test_a_second_gang_is_forked_from_the_same_server(capfd: pytest.CaptureFixtu
         pids |= {pid for pid, _, _, _ in found}
         servers |= {server for _, server, _, _ in found}
     assert (len(pids), len(servers)) == (8, 1)
-    assert all(is_gone(pid, within_s=10) for pid in pids)
+    assert all(is_gone(pid) for pid in pids)
     assert "(training rank=1 pid=" in capfd.readouterr().out
 
 
@@ -69,7 +69,7 @@ def test_two_gangs_at_once_have_gpus_of_their_own(monkeypatch: pytest.MonkeyPatc
         assert [pid for pid, _, _, _ in first.call(facts)] == [pid for pid, _, _, _ in found[:2]]
     one, other = [("0", "0"), ("1", "1")], [("0", "2"), ("1", "3")]
     assert [(rank, gpu) for _, _, rank, gpu in found] == [*one, *other, *one]
-    assert all(is_gone(pid, within_s=10) for pid, _, _, _ in found)
+    assert all(is_gone(pid) for pid, _, _, _ in found)
 
 
 def test_ranks_of_a_dropped_gang_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_ranks_of_a_dropped_gang_make_room(monkeypatch: pytest.MonkeyPatch) -> N
     assert hub is not None
     del gang
     with Gang(LocalHost(TWO, gpus=2), 2):
-        assert all(is_gone(pid, within_s=10) for pid in pids)
+        assert all(is_gone(pid) for pid in pids)
     hub.close()
 
 
@@ -103,7 +103,7 @@ from overtone.worker.gang.gang import Gang
 
 def work(at):
     Path(at, f"pid {os.getpid()}").touch()
-    time.sleep(60)
+    time.sleep(600)
 
 if __name__ == "__main__":
     with Gang(LocalHost(Resources.of([{}, {"cpu": 0.5}, {"cpu": 0.5}])), 2) as gang:
@@ -122,5 +122,5 @@ def test_ranks_end_with_their_head(tmp_path: Path, signum: signal.Signals) -> No
         assert head.poll() is None
         time.sleep(0.01)
     head.send_signal(signum)
-    head.wait(30)
-    assert all(is_gone(pid, within_s=10) for pid in pids)
+    head.wait(60)
+    assert all(is_gone(pid) for pid in pids)

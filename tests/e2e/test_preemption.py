@@ -32,9 +32,8 @@ class Counts(tune.Trainable):
         self.t += 1
         if self.t == 3 and not Path(self.config["at"]).exists():
             Path(self.config["at"]).write_text(str(os.getpid()))
-            while self.config["hangs"]:
+            while not current().notice.is_given:
                 time.sleep(0.01)
-        time.sleep(self.config["pace_s"])
         return {"loss": 1.0 / self.t, "count": self.t, "done": self.t >= self.config["n"]}
 
     def save_checkpoint(self, folder: str) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def test_a_killed_trial_runs_again_from_its_checkpoint_though_the_machine_is_ful
     thread = send(signum, at)
     found, seen = run(
         Counts,
-        config={"at": str(at), "hangs": not is_noticed, "n": 6, "pace_s": 0.05 if is_noticed else 0.0},
+        config={"at": str(at), "n": 6},
         num_samples=3,  # two wait
         max_concurrent_trials=1,
         checkpoint_freq=0 if is_noticed else 1,
@@ -98,7 +97,6 @@ def test_a_killed_trial_runs_again_from_its_checkpoint_though_the_machine_is_ful
     (lost,) = [event for event in seen.of(Ended) if event.cause == "lost"]
     first, again = seen.of(Started)[:2]
     assert first.trial_id == again.trial_id == lost.trial_id
-    assert again.time - lost.time < 5.0
     assert again.restored.t >= 3 if is_noticed else again.restored.t == 2
     assert [(trial.status, trial.last_result["count"]) for trial in found.trials] == [("TERMINATED", 6)] * 3
 
@@ -147,7 +145,7 @@ def handles_sigterm(config: dict[str, Any]) -> None:
     tune.report({"loss": 1.0})
     if tries.read_text() == "ran":
         os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(60)
+        time.sleep(600)
 
 
 def test_a_handler_of_the_users_own_is_called_and_its_exit_is_no_failure(run: Any, tmp_path: Path) -> None:
@@ -164,7 +162,7 @@ def test_trials_past_a_limit_end_and_the_search_goes_on(method: Any, cpu_s: floa
         hungry,
         config={"what": tune.grid_search(whats)},
         engine=Local(cpus=len(whats), start_method=method),
-        trial_limits={"cpu_s": cpu_s, "memory": "300MB", "time_s": 30},
+        trial_limits={"cpu_s": cpu_s, "memory": "300MB", "time_s": 100},
         max_failures=5,  # past a limit nothing is tried again
         raise_on_failed_trial=False,
     )
@@ -185,10 +183,10 @@ def test_limits_are_each_trials_own_where_processes_are_used_again(run: Any) -> 
 
     found, _ = run(
         works,
-        config={"cpu_s": tune.grid_search([0.2, 0.2, 0.2, 60.0])},
+        config={"cpu_s": tune.grid_search([0.3, 0.3, 0.3, 600.0])},
         engine=Local(cpus=1),
         reuse_actors=True,
-        trial_limits={"cpu_s": 0.4},
+        trial_limits={"cpu_s": 0.7},
         raise_on_failed_trial=False,
     )
     assert [trial.status for trial in found.trials] == ["TERMINATED"] * 3 + ["ERROR"]

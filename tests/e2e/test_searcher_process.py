@@ -69,7 +69,7 @@ def host():
 def answers(host, count):
     found = []
     while len(found) < count:
-        assert host.news.wait(30)
+        assert host.news.wait(60)
         host.news.clear()
         found += host.poll()
     return found
@@ -142,7 +142,7 @@ class Pondering(Searcher):
         if index == 3 and not note.exists():
             note.with_suffix(".new").write_text(str(os.getpid()))
             note.with_suffix(".new").rename(note)
-            time.sleep(60)
+            time.sleep(600)
         return {"x": sum(self.told) / 2 + index}
 
     def on_trial_end(self, trial):
@@ -178,7 +178,7 @@ def test_a_driver_killed_while_it_thinks_is_gone_on_with(tmp_path, monkeypatch):
     driver.kill()
     driver.wait()
     with suppress(psutil.NoSuchProcess):
-        psutil.Process(int(note.read_text())).wait(30)
+        psutil.Process(int(note.read_text())).wait(60)
 
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
     one_driver = runpy.run_path(str(script))["search"](engine="inline", storage_path=tmp_path / "other")
@@ -232,7 +232,7 @@ def test_a_searcher_that_prints_is_not_stopped_by_its_terminal(tmp_path):
             os._exit(99)
     said = b""
     try:
-        while select.select([terminal], [], [], 30)[0]:
+        while select.select([terminal], [], [], 60)[0]:
             try:
                 data = os.read(terminal, 4096)
             except OSError:  # its last process has ended

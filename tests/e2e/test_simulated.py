@@ -62,7 +62,7 @@ def test_the_journal_is_the_same_in_another_process_at_another_time(tmp_path: Pa
         )
         for when, seed, zone in (("now", "1", "UTC"), ("later", "2", "Asia/Tokyo"))
     ]
-    assert [run.wait(60) for run in runs] == [0, 0]
+    assert [run.wait(110) for run in runs] == [0, 0]
     for name in ("table", "live"):
         now, later = ((tmp_path / when / name / "journal.jsonl").read_bytes() for when in ("now", "later"))
         assert now == later

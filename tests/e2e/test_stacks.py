@@ -132,11 +132,14 @@ def test_one_without_a_handler_is_not_ended(process):
 
 
 def test_children_are_listed(process):
-    pid = process(with_children)
-    _wait_for(lambda: stacks.stacks_of([pid], "trial").count("Child process") == 2)
-    text = stacks.stacks_of([pid], "trial")
-    assert f"sleep {LONG_S}" in text
-    assert text.count("in with_children") == 2
+    pid, texts = process(with_children), [""]
+
+    def are_all_there():
+        texts.append(stacks.stacks_of([pid], "trial"))
+        return texts[-1].count("Child process") == texts[-1].count("in with_children") == 2
+
+    _wait_for(are_all_there)
+    assert f"sleep {LONG_S}" in texts[-1]
 
 
 def test_one_that_has_ended(process):
@@ -171,7 +174,8 @@ def asked(folder):
 
 
 @pytest.mark.parametrize("start_method", ["warm", "spawn"])
-def test_a_trial_that_hangs(tmp_path, start_method, capsys):
+def test_a_trial_that_hangs(tmp_path, start_method, capsys, monkeypatch):
+    monkeypatch.setattr(stacks, "ANSWER_S", 60.0)
     engine = Local(cpus=1, start_method=start_method, grace_s=0.1)
     run = tune.start(hanging, storage_path=str(tmp_path), name="exp", verbose=0, engine=engine)
     text = asked(tmp_path / "exp")

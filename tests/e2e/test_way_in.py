@@ -272,7 +272,7 @@ def test_a_request_at_the_end_of_a_run_is_answered(folder):
         asked = threading.Event()
         driver.inbox.wake = asked.set
         if not driver.inbox.asks:
-            asked.wait(30)
+            asked.wait(60)
         driver.step()
         assert driver.inbox.shut()
         late.sendall(frame_of({"protocol": 1, "what": "stop"}))

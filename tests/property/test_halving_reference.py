@@ -17,6 +17,9 @@ from overtone.tune.schedulers import ASHAScheduler, HyperBandScheduler, Successi
 
 ETA, R = 3, 27
 
+SEEDS = [pytest.param(seed, marks=[pytest.mark.full] * (seed >= 20)) for seed in range(100)]
+"""CI has a fifth of them."""
+
 
 class Draws:
     """A curve: random scores of each (trial, t), and the seconds of an iteration of each trial."""
@@ -106,7 +109,7 @@ def hyperband(draws, n, least=1):
     return last
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_asha_starts_what_algorithm_2_starts(seed, tmp_path):
     n, workers = 40, 1 + seed % 6
     draws = Draws(seed, n)
@@ -114,7 +117,7 @@ def test_asha_starts_what_algorithm_2_starts(seed, tmp_path):
     assert search(draws, scheduler, n, workers, tmp_path) == asha(draws, n, workers)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_sha_and_hyperband_end_trials_where_the_papers_do(seed, tmp_path):
     draws, workers = Draws(seed, 108), 1 + seed % 6
     expected = {}

@@ -107,19 +107,15 @@ def ray_session() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def by_value(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Functions of test modules go to trials by value: trials cannot import these modules."""
-    import cloudpickle
+    """Functions of test modules go to Ray's trials by value, too: see `short_runs`."""
+    if not IS_RAY:
+        yield
+        return
+    from ray import cloudpickle
 
-    picklers = [cloudpickle]
-    if IS_RAY:
-        from ray import cloudpickle as rays
-
-        picklers.append(rays)
-    for pickler in picklers:
-        pickler.register_pickle_by_value(request.module)
+    cloudpickle.register_pickle_by_value(request.module)
     yield
-    for pickler in picklers:
-        pickler.unregister_pickle_by_value(request.module)
+    cloudpickle.unregister_pickle_by_value(request.module)
 
 
 @pytest.fixture(autouse=True)

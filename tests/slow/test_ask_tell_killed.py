@@ -1,6 +1,6 @@
 """A program that asks and tells is killed at random moments, and run again: no result is lost or doubled.
 
-OVERTONE_KILLS says how often (20).
+OVERTONE_KILLS says how often (10).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from random import Random
 from overtone.analysis import ExperimentAnalysis
 from overtone.run.verify import verify
 
-KILLS = int(os.environ.get("OVERTONE_KILLS", "20"))
+KILLS = int(os.environ.get("OVERTONE_KILLS", "10"))
 SEED = int(os.environ.get("OVERTONE_SEED", "1"))
 LENGTH, TRIALS_A_KILL = 4, 3
 

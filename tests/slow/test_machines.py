@@ -1,4 +1,4 @@
-"""Two machines that are lost and a driver that is frozen; `tests/chaos/machines.py` does 50 and 20."""
+"""A machine that is lost and a driver that is frozen; `tests/chaos/machines.py` does 50 and 20."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if os.environ.get("CI") != "true":
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("deaths", "frozen"), [("2", "0"), ("0", "1")])
+@pytest.mark.parametrize(("deaths", "frozen"), [("1", "0"), pytest.param("2", "0", marks=pytest.mark.full), ("0", "1")])
 def test_lost_machines_and_frozen_drivers_lose_nothing(deaths: str, frozen: str) -> None:
     # with this seed a save comes each 0.2 s
     command = [sys.executable, str(RUN), "--deaths", deaths, "--frozen", frozen, "--seed", "11"]
@@ -52,7 +52,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of processes are read through /proc")
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("when", [".saving_*/weights", ".put-*/weights"])
 def test_the_space_of_a_save_that_was_cut_short_comes_back(tmp_path: Path, when: str) -> None:
     script = tmp_path / "search.py"
@@ -69,10 +69,10 @@ def test_the_space_of_a_save_that_was_cut_short_comes_back(tmp_path: Path, when:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
     driver.wait()
-    psutil.wait_procs(tree[1:], timeout=20)
+    psutil.wait_procs(tree[1:], timeout=60)
     left = [path for pattern in (".put-*", ".saving_*") for path in tmp_path.glob(f"exp/*/{pattern}")]
     (tmp_path / "killed").touch()
-    again = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    again = subprocess.run(command, capture_output=True, text=True, timeout=110)
     assert again.returncode == 0, again.stderr
     if left:  # else the save was whole before the signal came
         assert "overtone: removed 1 unfinished save (" in again.stderr

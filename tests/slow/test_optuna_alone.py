@@ -93,7 +93,9 @@ def searched(name, folder, engine=None, space=SPACE, metric="loss", mode="min", 
     return [trial.config for trial in found.trials]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.full] * (one == "gp")) for one in NAMES]  # it loads PyTorch
+)
 def test_the_suggestions_are_those_of_optuna_alone(name, tmp_path):
     assert searched(name, tmp_path) == alone(name)
 

@@ -68,7 +68,7 @@ def script(tmp_path):
 
 def wait_for_results(folder: Path, n: int) -> Path:
     """The journal below `folder`, once it holds `n` reports."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         for journal in folder.glob("*/journal.jsonl"):
             if journal.read_bytes().count(b'"e":"reported"') >= n:

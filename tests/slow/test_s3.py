@@ -28,7 +28,7 @@ if os.environ.get("CI") != "true":
     pytest.importorskip("moto.server", reason='pip install "moto[server]" s3fs')
     pytest.importorskip("s3fs")
 
-WITHIN_S = 60
+WITHIN_S = 90
 
 SCRIPT = """
 import time
@@ -264,11 +264,9 @@ def test_a_server_that_stays_away_ends_the_run_and_all_local_state_is_kept(url, 
     assert n_mirrored(url) >= n
 
 
-def test_what_will_not_pass_is_said_at_once(url, monkeypatch):
-    began = time.monotonic()
+def test_what_will_not_pass_is_said_at_once(url):
     with pytest.raises(StorageError, match="s3://no-such-bucket/exp/.* Make the bucket or folder first"):
-        run("s3://no-such-bucket")
-    assert time.monotonic() - began < 20
+        run("s3://no-such-bucket", storage_patience_s=3600)  # which it does not spend
 
 
 class Followed:
@@ -299,7 +297,7 @@ class Followed:
 
     def close(self) -> None:
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(WITHIN_S)
         self.process.stdout.close()
         if self._reader.ident:
             self._reader.join()

@@ -49,6 +49,7 @@ class TestOptunaRandom(OptunaConformance):
     is_learning = False
 
 
+@pytest.mark.full
 class TestOptunaGP(OptunaConformance):
     needs = "optuna torch scipy"
     arguments = {"sampler": "gp"}
@@ -94,10 +95,12 @@ class TestOptunaNSGA2(Generations):
     arguments = {"sampler": "nsga2"}
 
 
+@pytest.mark.full
 class TestOptunaNSGA3(Generations):
     arguments = {"sampler": "nsga3"}
 
 
+@pytest.mark.full
 class TestOptunaTwoObjectives(OptunaConformance):
     objectives = 2
     is_learning = takes_rewards = False

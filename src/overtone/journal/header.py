@@ -114,7 +114,7 @@ def part_path(kind: Any) -> str:
     The path of a class of Overtone has no sub-folder, so that a class may move into another one:
     "overtone.searchers.optuna.OptunaSearch" is in `searchers/library`.
     """
-    package, *folders = kind.__module__.split(".")
+    package, *folders = str(kind.__module__).split(".")  # a function that `exec` made has none
     if package == "overtone" and len(folders) > 2 and folders[0] in PART_FOLDERS:
         return f"{package}.{folders[0]}.{folders[-1]}.{kind.__qualname__}"
     return f"{kind.__module__}.{kind.__qualname__}"

@@ -50,6 +50,12 @@ def test_journals_name_a_searcher_without_its_sub_folder() -> None:
     assert described(BasicVariantGenerator)["path"] == "overtone.searchers.basic.BasicVariantGenerator"
 
 
+def test_a_function_that_belongs_to_no_module_is_described() -> None:
+    made: dict[str, object] = {}
+    exec("def train(config): pass", made)
+    assert described(made["train"]) == {"path": "None.train"}
+
+
 def test_a_part_that_holds_itself_ends() -> None:
     part = Scheduler(1, [])
     part.wrapped = part

@@ -30,18 +30,18 @@ def test_who_hands_over_too_much_waits():
 
     def work(batch):
         begun.set()
-        may_go_on.wait(10)
+        may_go_on.wait(60)
 
     aside = Aside(work, "a thread", most_waiting=1, begin_after_s=0.0)
     aside.put([1])
-    assert begun.wait(10)
+    assert begun.wait(60)
     aside.put([2])
     other = threading.Thread(target=aside.put, args=([3],))
     other.start()
     other.join(0.05)
     assert other.is_alive()
     may_go_on.set()
-    other.join(10)
+    other.join(60)
     assert not other.is_alive()
     aside.wait()
 

@@ -23,7 +23,7 @@ def soon(monkeypatch) -> None:
 
 
 def wait_for(path: Path, text: str) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not (path.exists() and path.read_text() == text):
         assert time.monotonic() < deadline, f"{path} never held {text!r}"
         time.sleep(0.005)

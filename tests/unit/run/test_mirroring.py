@@ -159,7 +159,7 @@ def begun(journal, patience_s=60.0):
 def test_a_store_that_comes_back_is_told_of(monkeypatch):
     journal = Journal(UnreachableError("away"), UnreachableError("away"), None)
     one, lost, said = begun(journal)
-    assert journal.pushed.wait(10)
+    assert journal.pushed.wait(60)
     one.close(1)
     assert said == ["away (trying again for 60 s; the search goes on)", "the store answers again"]
     assert not lost.is_set()
@@ -179,14 +179,14 @@ def test_it_mirrors_at_once_where_somebody_waits_for_that(monkeypatch):
 
 def test_a_store_that_stays_away_ends_the_run():
     one, lost, _ = begun(Journal(UnreachableError("away")), patience_s=0.01)
-    assert lost.wait(10)
+    assert lost.wait(60)
     with pytest.raises(StorageError, match=r"away \(tried again for 0 s\)"):
         one.close(0)
 
 
 def test_what_will_not_pass_ends_the_run_at_once():
     one, lost, said = begun(Journal(StorageError("access denied")))
-    assert lost.wait(10)
+    assert lost.wait(60)
     with pytest.raises(StorageError, match="^access denied$"):
         one.close(0)
     assert said == []

@@ -31,7 +31,8 @@ def half(value):
     return value / 2
 
 if __name__ == "__main__":
-    options = {"metric": "loss", "mode": "min", "verbose": 0, "storage_path": sys.argv[1], "engine": "inline"}
+    options = {"metric": "loss", "mode": "min", "verbose": 0, "storage_path": sys.argv[1], "engine": "inline",
+               "tensorboard": False}
     tune.run(noisy, config={"x": tune.uniform(0, 1)}, num_samples=2, **options)
     asha = tune.schedulers.ASHAScheduler(max_t=7)
     space = {"x": tune.uniform(0, 1), "f": tune.choice([half])}
@@ -53,7 +54,7 @@ def script(request, tmp_path):
         source = str(Path(tune.__file__).parents[2])
         given = {**os.environ, "PYTHONPATH": source, **environment}
         command = [sys.executable, str(path), str(results), *([request.param] if request.param == "start" else [])]
-        return subprocess.run(command, env=given, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, env=given, capture_output=True, text=True, timeout=250)
 
     return run, results
 
@@ -193,6 +194,7 @@ if __name__ == "__main__":
     tune.run(
         Train, config={"x": tune.uniform(0, 1)}, num_samples=4, scheduler=pbt, metric="loss", mode="min", verbose=0,
         storage_path=sys.argv[1], engine="inline", name="exp", seed=2, stop={"training_iteration": 8},
+        tensorboard=False,
     )
 """
 
@@ -204,14 +206,14 @@ def population(tmp_path_factory):
     (here / "script.py").write_text(POPULATION)
     environment = {**os.environ, "PYTHONPATH": str(Path(tune.__file__).parents[2])}
     command = [sys.executable, "script.py", str(results)]
-    subprocess.run(command, cwd=here, env=environment, check=True, timeout=120)
+    subprocess.run(command, cwd=here, env=environment, check=True, timeout=250)
     return here, results / "exp"
 
 
 def run_again(experiment, trial):
     environment = {**os.environ, "PYTHONPATH": str(Path(tune.__file__).parents[2])}
     command = [sys.executable, "-m", "overtone", "rerun", str(experiment), trial.trial_id, "--yes"]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=250)
 
 
 def test_a_script_that_changed_its_directory_is_found(population):

@@ -55,7 +55,7 @@ def test_the_inline_host_raises_what_the_searcher_raises():
 def answers(host, news, count):
     found = []
     while len(found) < count:
-        assert news.wait(10)
+        assert news.wait(60)
         news.clear()
         found += host.poll()
     return found
@@ -71,7 +71,7 @@ def test_the_thread_host_answers_in_order_and_wakes_the_loop():
     ]  # fmt: skip
     assert host.poll() == []
     host.close()
-    host._thread.join(10)
+    host._thread.join(60)
     assert not host._thread.is_alive()
 
 
@@ -80,7 +80,7 @@ def test_the_thread_host_does_not_keep_the_loop_waiting():
 
     class Slow(Noting):
         def suggest(self, index):
-            assert may_answer.wait(10)
+            assert may_answer.wait(60)
             return super().suggest(index)
 
     host = ThreadHost(Slow(), lambda: 0.0, news.set)
@@ -95,7 +95,7 @@ def test_the_thread_host_raises_what_the_searcher_raised_after_its_answers():
     news = Event()
     host = ThreadHost(Noting(), lambda: 0.0, news.set)
     host.submit(Suggest(13))
-    assert news.wait(10)
+    assert news.wait(60)
     with pytest.raises(RuntimeError, match="unlucky"):
         host.poll()
     host.close()

@@ -407,7 +407,7 @@ def test_an_object_whose_threads_would_stay_cleans_up_first(reused: Any) -> None
 
         def cleanup(self) -> None:
             self.ends.set()
-            self.thread.join(10)
+            self.thread.join(60)
 
     _, channels = reused(a_start("a"), a_start("b"), kind=Loading, answers=[True])
     assert [one.kinds for one in channels] == [["started", "reported", "ended"]] * 2

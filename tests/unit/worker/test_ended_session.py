@@ -89,7 +89,7 @@ def test_a_report_that_waits_for_its_order_is_answered_before_the_end(tmp_path: 
 
     def wait() -> None:
         waits.set()
-        assert goes.wait(10)
+        assert goes.wait(60)
 
     channel.on_wait = wait
     one = Session(channel, Job(None, "train", tmp_path), start())
@@ -103,11 +103,11 @@ def test_a_report_that_waits_for_its_order_is_answered_before_the_end(tmp_path: 
     thread = threading.Thread(target=reports)
     with ended_after(one, None):
         thread.start()
-        assert waits.wait(10)
+        assert waits.wait(60)
         threading.Timer(0.01, goes.set).start()
     assert len(channel.orders) == 1
     assert channel.kinds == ["reported"]
-    thread.join(10)
+    thread.join(60)
     assert seen == ["answered", "ignored"]
     assert channel.kinds == ["reported"]
 
@@ -119,7 +119,7 @@ def test_a_late_thread_has_its_own_trial_while_the_next_one_runs(
     seen: list[Any] = []
 
     def late() -> None:
-        assert goes.wait(10)
+        assert goes.wait(60)
         seen.extend([current().get_trial_id(), is_inside()])
         current().report(a=13)
         done.set()
@@ -130,7 +130,7 @@ def test_a_late_thread_has_its_own_trial_while_the_next_one_runs(
 
     def second(config: Any) -> None:
         goes.set()
-        assert done.wait(10)
+        assert done.wait(60)
         current().report(a=2)
 
     channel = FakeChannel()
@@ -180,11 +180,11 @@ def test_a_thread_that_begins_after_the_end_is_not_heard_either(
             errors.append(error)
 
     def left() -> None:
-        assert is_over.wait(10)
+        assert is_over.wait(60)
         for _ in range(2):
             born = threading.Thread(target=late, name="born late")
             born.start()
-            born.join(10)
+            born.join(60)
 
     threads = StartedThreads()
     one = session(tmp_path, channel)
@@ -193,7 +193,7 @@ def test_a_thread_that_begins_after_the_end_is_not_heard_either(
         thread = threading.Thread(target=left)
         thread.start()
     is_over.set()
-    thread.join(10)
+    thread.join(60)
     assert errors == []
     assert channel.kinds == ["reported"]
     (line,) = capfd.readouterr().err.splitlines()

@@ -22,7 +22,7 @@ def held() -> Iterator[threading.Event]:
     event.set()
     for one in set(threading.enumerate()) - before:
         if not isinstance(one, threading._DummyThread):
-            one.join(10)
+            one.join(60)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_thread_that_runs_is_named_until_it_ends(begin: Begin, held: threading
     assert started.names() == ["loader"]
     assert started.native_ids() == {thread.native_id}
     held.set()
-    assert started.names(grace_s=10) == []
+    assert started.names(grace_s=60) == []
     assert thread.native_id not in native_ids_now() or not thread.is_alive()
 
 
@@ -52,14 +52,14 @@ def test_a_thread_without_an_object_counts(held: threading.Event) -> None:
 
     def wait() -> None:
         runs.set()
-        held.wait(10)
+        held.wait(60)
 
     _thread.start_new_thread(wait, ())
-    assert runs.wait(10)
+    assert runs.wait(60)
     assert started.names() == ["one without a name"]
     assert len(started.native_ids()) == 1
     held.set()
-    assert started.names(grace_s=10) == []
+    assert started.names(grace_s=60) == []
 
 
 def test_a_thread_that_python_did_not_start_is_gone_when_the_system_says_so(held: threading.Event) -> None:
@@ -68,13 +68,13 @@ def test_a_thread_that_python_did_not_start_is_gone_when_the_system_says_so(held
     def wait() -> None:
         threading.current_thread()  # makes an object for it, which stays
         runs.set()
-        held.wait(10)
+        held.wait(60)
 
     _thread.start_new_thread(wait, ())
-    assert runs.wait(10)
+    assert runs.wait(60)
     assert [name.partition("-")[0] for name in started.names()] == ["Dummy"]
     held.set()
-    assert started.names(grace_s=10) == []
+    assert started.names(grace_s=60) == []
 
 
 def test_threads_that_libraries_keep_do_not_count(begin: Begin) -> None:

@@ -144,6 +144,6 @@ def test_a_node_is_drained_once_also_after_failures(monkeypatch: pytest.MonkeyPa
 
     watch = preemption.Watch(Announced(), drain)
     watch.start()
-    assert is_done.wait(30)
-    watch._thread.join(30)
+    assert is_done.wait(60)
+    watch._thread.join(60)
     assert drained == [4e9] * 3

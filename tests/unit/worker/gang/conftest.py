@@ -20,7 +20,7 @@ def make_gang() -> Iterator[MakeGang]:
     """Starts gangs of forks, which end with the test; `gang.forks` is their host."""
     gangs: list[Gang] = []
 
-    def make(num_workers: int = 2, *, timeout_s: float = 30.0, **options: object) -> Gang:
+    def make(num_workers: int = 2, *, timeout_s: float = 100.0, **options: object) -> Gang:
         host = ForkedRanks()
         gang = Gang(host, num_workers, timeout_s=timeout_s, **options)  # type: ignore[arg-type]
         vars(gang)["forks"] = host
@@ -40,7 +40,7 @@ class RawRank:
     def __init__(self, hub: Hub) -> None:
         host, _, port = hub.address.rpartition(":")
         self.hub = hub
-        self.sock = socket.create_connection((host, int(port)), timeout=10)
+        self.sock = socket.create_connection((host, int(port)), timeout=60)
         self.asked = b""
 
     def hello(self, token: str = "secret", generation: int = 0, rank: int = 0) -> bytes:
@@ -52,7 +52,7 @@ class RawRank:
                 self.asked = self.sock.recv(wire.CHALLENGE_BYTES)
             except TimeoutError:
                 pass
-        self.sock.settimeout(10)
+        self.sock.settimeout(60)
         return wire.hello(token, self.asked, generation, rank, b"n" * wire.NONCE_BYTES)
 
     def connect(self, **said: object) -> RawRank:

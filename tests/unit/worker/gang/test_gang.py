@@ -221,8 +221,8 @@ def test_a_stopped_rank_is_found_while_others_talk(make_gang: MakeGang) -> None:
             get_context().tell("something")
             time.sleep(0.01)
 
-    with pytest.raises(GangError, match=r"rank 1 of 2 .*gave no sign of life for 2 s.*\n.*\nState: T"):
-        make_gang(timeout_s=2.0).run(work, on_report=lambda reports: None)
+    with pytest.raises(GangError, match=r"rank 1 of 2 .*gave no sign of life for 6 s.*\n.*\nState: T"):
+        make_gang(timeout_s=6.0).run(work, on_report=lambda reports: None)
 
 
 def test_a_gang_that_does_not_run() -> None:
@@ -370,7 +370,7 @@ def test_a_rank_that_does_not_come_to_the_barrier_is_named_with_its_stack(make_g
         threading.Event().wait()
 
     with pytest.raises(GangError, match=r"(?s)rank 1 of 2 .*let the others wait for 2 s.*wait_for_nothing"):
-        make_gang(timeout_s=2.0).run(train, on_report=lambda reports: None)
+        make_gang(timeout_s=6.0).run(train, on_report=lambda reports: None)
 
 
 @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ def test_a_long_wait_for_a_rank_is_told_once(
             get_context().report(x=1)
 
     with pytest.raises(GangError, match="rank 1 of 2 .*let the others wait"):
-        make_gang(timeout_s=2.0).run(train, on_report=lambda reports: None)
+        make_gang(timeout_s=6.0).run(train, on_report=lambda reports: None)
     text = capsys.readouterr()
     assert (text.out + text.err).count(note) == 1
 
@@ -494,7 +494,7 @@ def test_on_report_cannot_call_ranks(make_gang: MakeGang) -> None:
 
 
 def test_a_head_may_take_its_time(make_gang: MakeGang) -> None:
-    results = make_gang(timeout_s=0.5).run(report_times, 1, 1, on_report=lambda reports: time.sleep(0.7))
+    results = make_gang(timeout_s=3.0).run(report_times, 1, 1, on_report=lambda reports: time.sleep(4.0))
     assert results == [0, 1]
 
 
@@ -529,10 +529,10 @@ def test_ranks_end_with_their_head(processes: Any, tmp_path: Path) -> None:
 
     pid = processes.start(head)
     ranks = [int(one) for one in Path(tmp_path, "pids").read_text().split()]
-    began = time.monotonic()
     processes.kill(pid)
+    give_up_at = time.monotonic() + 60
     while any(_runs(one) for one in ranks):
-        assert time.monotonic() - began < 10
+        assert time.monotonic() < give_up_at
         time.sleep(0.01)
 
 
