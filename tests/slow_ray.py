@@ -18,7 +18,7 @@ AGENT_PORTS = (
 
 def patiently(start: Callable[[], Any]) -> Any:
     """Start a node, again as often as it takes longer than the 30 s that Ray waits."""
-    _name_ports_of_agents()
+    name_ports_of_agents()
     for _ in range(ATTEMPTS - 1):
         try:
             return start()
@@ -28,7 +28,7 @@ def patiently(start: Callable[[], Any]) -> Any:
     return start()
 
 
-def _name_ports_of_agents() -> None:
+def name_ports_of_agents() -> None:
     """Have nodes that this process starts know their agents' ports.
 
     A raylet waits 15 s for files with the ports that its agents have chosen, and ends if one is late.
