@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 
 import pytest
@@ -35,6 +36,7 @@ def test_a_submitted_script_runs_on_all_hosts_and_leaves_nothing(three_hosts: Ne
 
 
 def test_after_kill_9_clusters_shows_it_and_down_takes_it(three_hosts: Network) -> None:
+    shutil.rmtree(three_hosts.hosts[0].home(".overtone/cluster/runs"), ignore_errors=True)  # of the round before
     three_hosts.write_config("own.yaml", name="own")
     command = three_hosts.begin("up", "own.yaml")
     command.wait_for("start workers:")
