@@ -78,10 +78,20 @@ MaxStartups 100
 
 PROFILE = f"""
 echo "a profile that prints"
-export PATH={PYTHON}:$PATH PYTHONPATH={REPOSITORY / "src"} PYTHONDONTWRITEBYTECODE=1
+export PATH=/run/bin:{PYTHON}:$PATH PYTHONPATH={REPOSITORY / "src"} PYTHONDONTWRITEBYTECODE=1
 export RAY_USAGE_STATS_ENABLED=0
 """
 """Ray is on the PATH of login shells alone."""
+
+RAY = f"""#!{sys.executable}
+import sys
+sys.path.insert(0, "{REPOSITORY}")
+from ray.scripts.scripts import main
+from tests.slow_ray import name_ports_of_agents
+name_ports_of_agents()
+sys.exit(main())
+"""
+"""Ray's command, whose nodes come up on a slow machine, too."""
 
 
 class Host:
@@ -107,6 +117,9 @@ class Host:
                 pytest.fail(f"hosts need namespaces, which are not permitted here: {reason}")
             pytest.skip(f"hosts need namespaces, which are not permitted here: {reason}")
         self.pid = children(self._first.pid)[0]
+        self.path("/run/bin").mkdir()
+        self.path("/run/bin/ray").write_text(RAY)
+        self.path("/run/bin/ray").chmod(0o755)
         self.path("/root/.profile" if str(HOME) == "/root" else f"{HOME}/.profile").write_text(PROFILE)
 
     # its processes

@@ -58,18 +58,6 @@ def test_on_a_terminal_ctrl_c_asks_and_what_stays_is_listed(three_hosts: Network
     assert three_hosts.left() == {}
 
 
-def test_after_kill_9_clusters_shows_it_and_down_takes_it(three_hosts: Network) -> None:
-    three_hosts.write_config("own.yaml", name="own")
-    command = three_hosts.begin("up", "own.yaml")
-    command.wait_for("start workers:")
-    command.signal(signal.SIGKILL)
-    command.wait()
-    assert "starting (interrupted)" in three_hosts.overtone("clusters").stdout
-    assert three_hosts.overtone("down", "own").returncode == 0
-    assert three_hosts.left() == {}
-    assert three_hosts.files_left() == []
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("words", [("up", "own.yaml"), ("submit", "own.yaml", "script.py")], ids=["up", "submit"])
 def test_a_disk_that_is_full_here_leaves_nothing_on_the_hosts_and_says_so(

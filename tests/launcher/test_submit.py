@@ -17,12 +17,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-pytest.importorskip("ray")
-
-from ray._private.utils import get_num_cpus
-
 from overtone.reading.journal_index import JournalIndex
-from tests.launcher.ssh_hosts import HOME, LONG_S, Command, Network, network, until
+from tests.launcher.ssh_hosts import LONG_S, Command, Network, network, until
 
 SCRIPT = """
 import argparse, os, socket, sys, time
@@ -116,25 +112,6 @@ def cluster(three_hosts: Network) -> Iterator[Network]:
     assert up.returncode == 0, up.stdout
     yield three_hosts
     three_hosts.overtone("down", "c.yaml")
-
-
-def test_a_submitted_script_runs_on_all_hosts_and_leaves_nothing(three_hosts):
-    write_project(three_hosts)
-    # A trial takes a host, and is held: three of them are on three hosts, however fast any of these is.
-    arguments = ("--trials", "6", "--cpu", str(int(get_num_cpus())), "--wait-for", "/tmp/go")
-    command = start_run(three_hosts, *arguments, options=("--start", "--stop"))
-    command.wait_for(f"the script begins {list(arguments)}")
-    until(lambda: all(host.path("/tmp/held").exists() for host in three_hosts.hosts), "a trial on each host")
-    for host in three_hosts.hosts:
-        host.check("touch", "/tmp/go")
-    assert command.wait() == 7, command.printed
-    assert "nothing is left" in command.printed.splitlines()[-1]
-    assert f"results: {HOME}/overtone_results/counting" in command.printed.splitlines()[-1]
-    found = trials(three_hosts)
-    assert [one[:2] for one in found] == [("TERMINATED", 4)] * 6
-    assert {one.host for one in found} == {"host1", "host2", "host3"}
-    assert three_hosts.overtone("verify", "counting").returncode == 0
-    assert three_hosts.left() == {}
 
 
 @pytest.mark.full

@@ -8,6 +8,7 @@ networks of their own, do not count.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
@@ -140,3 +141,7 @@ def _named(program: str, name: str) -> Iterator[psutil.Process]:
     for process in psutil.process_iter(["name"]):  # a process that has ended has no name
         if process.info["name"] == program and _mark_of(process) == name:
             yield process
+
+
+if __name__ == "__main__":
+    end_marked(sys.argv[1])

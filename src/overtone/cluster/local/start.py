@@ -29,7 +29,10 @@ from overtone.cluster.state import State
 from overtone.cluster.tokens import ON_NODE, install_command, replace_token
 
 SETUP_S = 1800.0
-RAY_START_S = 120.0
+RAY_START_S = 300.0
+RAY_STARTS = 4
+"""How often Ray is started on a host that is too busy for it."""
+_TOO_SLOW = b"timed out during startup"
 JOIN_S = 90.0
 """Seconds in which a worker that the autoscaler starts must join."""
 
@@ -210,7 +213,12 @@ def _start_workers(
 
 
 def _start_ray(config: ClusterConfig, remote: SSHRemote, command: str) -> None:
-    done = remote.run(_marked(config, command), timeout_s=RAY_START_S)
+    """Start Ray, again if the host is so busy that its raylet does not register within Ray's own 30 s."""
+    for _ in range(RAY_STARTS):
+        done = remote.run(_marked(config, command), timeout_s=RAY_START_S)
+        if _TOO_SLOW not in done.output:
+            break
+        remote.run(python_command(f"-m overtone.cluster.marked_processes {quote(config.name)}"))
     if done.status:
         why = f"took more than {RAY_START_S:g} s" if done.status == 124 else f"ended with {done.status}"
         raise RemoteError(f"{remote.name}: `ray start` {why}; its last lines:{last_lines(done.output)}")
