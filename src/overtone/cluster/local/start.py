@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -32,6 +33,9 @@ SETUP_S = 1800.0
 RAY_START_S = 120.0
 JOIN_S = 90.0
 """Seconds in which a worker that the autoscaler starts must join."""
+
+_TRACEBACK = re.compile(rb"Traceback \(most recent call last\):\r?\n(?:[ \t].*\n)+")
+"""Python's lines before an exception."""
 
 Facts = Mapping[str, HostFacts]
 
@@ -213,7 +217,8 @@ def _start_ray(config: ClusterConfig, remote: SSHRemote, command: str) -> None:
     done = remote.run(_marked(config, command), timeout_s=RAY_START_S)
     if done.status:
         why = f"took more than {RAY_START_S:g} s" if done.status == 124 else f"ended with {done.status}"
-        raise RemoteError(f"{remote.name}: `ray start` {why}; its last lines:{last_lines(done.output)}")
+        said = last_lines(_TRACEBACK.sub(b"", done.output))
+        raise RemoteError(f"{remote.name}: `ray start` {why}; its last lines:{said}")
 
 
 def _wait_for_workers(hosts: Hosts, wanted: list[str]) -> None:
