@@ -13,7 +13,6 @@ pytest.importorskip("moto")
 pytest.importorskip("ray")
 
 from overtone.cluster.aws import existing, launch
-from overtone.cluster.aws.prices import spot_prices
 from overtone.cluster.aws.session import client
 from overtone.cluster.cloud_errors import CloudError
 from overtone.cluster.config import ClusterConfig, ConfigError
@@ -254,12 +253,6 @@ class TestReading:
         assert provider.clusters(REGION) == []
         up(config)
         assert provider.clusters(REGION) == ["digits"]
-
-    @pytest.mark.full
-    def test_spot_prices(self, aws: Aws) -> None:
-        prices = spot_prices(client("ec2", REGION), ["g5.xlarge", "m6i.large"])
-        assert set(prices) == {"g5.xlarge", "m6i.large"}
-        assert all(price > 0 for price in prices.values())
 
     @pytest.mark.full
     def test_reach(self, aws: Aws, config: ClusterConfig) -> None:

@@ -31,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "head_start_ray_commands": ["ray stop", _HEAD_START],
     "worker_start_ray_commands": ["ray stop", _WORKER_START],
 }
-"""What Ray's own defaults say for a cloud, without their settings that suit no cluster of ours."""
+"""Ray's own defaults for a cloud, without their settings that suit no cluster of ours."""
 
 
 def setup_commands(extra: str, ray_version: str | None = None) -> list[str]:

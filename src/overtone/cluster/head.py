@@ -118,7 +118,7 @@ class _Reading:
 
     @property
     def error(self) -> str:
-        """What the driver says instead of a log; "" if it said nothing."""
+        """The driver's error instead of a log; "" if it said nothing."""
         place = self.before.rfind(REPLY)
         try:
             return str(json.loads(self.before[place + len(REPLY) :])["error"]) if place >= 0 else ""

@@ -21,7 +21,7 @@ _VARIABLES = (
     'export RAY_ADDRESS=auto; t="${OVERTONE_CLUSTER_FOLDER:-$HOME/.overtone/cluster}/token"; '
     '[ -f "$t" ] && export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH="$t"; '
 )
-"""What Ray's own commands need on the head."""
+"""The variables that Ray's own commands need on the head."""
 
 
 def head_of(config: ClusterConfig) -> Remote:

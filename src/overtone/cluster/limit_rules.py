@@ -39,7 +39,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to do now.
+    """The action to take now.
 
     Attributes:
         action: STAY, WARN or END.

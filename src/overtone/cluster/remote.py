@@ -44,7 +44,7 @@ class Remote(Protocol):
     """
 
     name: str
-    """What people call it, such as "ubuntu@10.0.0.1"."""
+    """Its name for people, such as "ubuntu@10.0.0.1"."""
 
     def run(self, command: str, *, input: bytes | None = None, timeout_s: float = 60.0) -> Finished:
         """Run a command to its end, or end it after `timeout_s` seconds (status 124)."""

@@ -70,7 +70,7 @@ class Program:
 
     @property
     def key(self) -> str:
-        """What identifies it among the runs of a cluster."""
+        """The key that identifies it among the runs of a cluster."""
         return script_key(self.directory, self.shown, self.arguments)
 
 

@@ -64,12 +64,12 @@ def install_command(path: str = ON_NODE) -> str:
     """Return the shell command that writes its standard input to a token file on a node.
 
     The token travels in the input, not in the command, so that `ps` and logs do not show it. The file is
-    replaced atomically.
+    replaced atomically, also by several hosts at the same moment that share the folder.
     """
-    folder, _, name = path.rpartition("/")
+    folder = path.rpartition("/")[0]
     return (
-        f"umask 077 && mkdir -p {folder} && chmod 700 {folder} && cat > {folder}/.{name}.new && "
-        f"mv -f {folder}/.{name}.new {path}"
+        f"umask 077 && mkdir -p {folder} && chmod 700 {folder} && new=$(mktemp {folder}/.new.XXXXXX) && "
+        f'cat > "$new" && mv -f "$new" {path}'
     )
 
 

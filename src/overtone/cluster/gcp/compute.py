@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ ENDPOINT = "CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE"
 
 _RETRIES = 6  # of requests that are throttled or meet a failing server; with growing pauses
 _LONGEST_PAUSE_S = 10.0
+_OPERATIONS_S = 120.0
 
 
 @contextmanager
@@ -209,16 +210,23 @@ def _try_to_delete(compute: Any, project: str, found: list[Resource]) -> dict[st
                 raise
             if int(error.resp.status) != 404:
                 refusals[one.id] = str(error.reason)
-    for id, zone, operation in operations:
-        error_text = _wait(compute, project, zone, operation)
-        if error_text:
-            refusals[id] = error_text
-    return refusals
+    return refusals | _wait(compute, project, operations)
 
 
-def _wait(compute: Any, project: str, zone: str, operation: str) -> str:
-    """Wait for an operation, at most two minutes, and return its errors."""
-    request = compute.zoneOperations().wait(project=project, zone=zone, operation=operation)
-    answer = request.execute(num_retries=_RETRIES)
-    errors = answer.get("error", {}).get("errors", [])
-    return "; ".join(f"{one.get('code')}: {one.get('message', '')}" for one in errors)
+def _wait(compute: Any, project: str, operations: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Wait for operations, about two minutes for all together, and return the errors of some by their keys.
+
+    Args:
+        compute: The client.
+        project: The project.
+        operations: Of each a key, its zone and its name.
+    """
+    deadline, errors = time.monotonic() + _OPERATIONS_S, {}
+    for key, zone, name in operations:
+        collection = compute.zoneOperations()
+        ask = collection.wait if time.monotonic() < deadline else collection.get
+        answer = ask(project=project, zone=zone, operation=name).execute(num_retries=_RETRIES)
+        found = answer.get("error", {}).get("errors", [])
+        if found:
+            errors[key] = "; ".join(f"{one.get('code')}: {one.get('message', '')}" for one in found)
+    return errors

@@ -27,7 +27,7 @@ from overtone.version import __version__
 
 @dataclass(frozen=True)
 class HostFacts:
-    """What is known of a host.
+    """Facts of a host.
 
     Attributes:
         hostname: Its own name.

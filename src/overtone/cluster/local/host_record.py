@@ -21,7 +21,7 @@ AUTOSCALER = "autoscaler.yaml"
 NODES = "nodes.json"
 TOKEN, KEY, KNOWN_HOSTS = "token", "key", "known_hosts"
 KEPT = ("runs",)
-"""What stays after the cluster: the logs of runs."""
+"""Files that stay after the cluster: the logs of runs."""
 
 
 def folder() -> Path:

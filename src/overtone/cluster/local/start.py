@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -35,6 +36,9 @@ RAY_STARTS = 4
 _TOO_SLOW = b"timed out during startup"
 JOIN_S = 90.0
 """Seconds in which a worker that the autoscaler starts must join."""
+
+_TRACEBACK = re.compile(rb"Traceback \(most recent call last\):\r?\n(?:[ \t].*\n)+")
+"""Python's lines before an exception."""
 
 Facts = Mapping[str, HostFacts]
 
@@ -221,7 +225,8 @@ def _start_ray(config: ClusterConfig, remote: SSHRemote, command: str) -> None:
         remote.run(python_command(f"-m overtone.cluster.marked_processes {quote(config.name)}"))
     if done.status:
         why = f"took more than {RAY_START_S:g} s" if done.status == 124 else f"ended with {done.status}"
-        raise RemoteError(f"{remote.name}: `ray start` {why}; its last lines:{last_lines(done.output)}")
+        said = last_lines(_TRACEBACK.sub(b"", done.output))
+        raise RemoteError(f"{remote.name}: `ray start` {why}; its last lines:{said}")
 
 
 def _wait_for_workers(hosts: Hosts, wanted: list[str]) -> None:

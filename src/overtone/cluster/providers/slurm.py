@@ -120,7 +120,7 @@ def stop(config: ClusterConfig, state: State, progress: Any) -> None:
 
 def reach(config: ClusterConfig, state: State) -> Remote:
     """Return the first node of the cluster's job."""
-    return SlurmRemote(_login(config), config.name, lambda node: _node(config, node))
+    return SlurmRemote(_login(config), config.name, lambda node: node_remote(config, node))
 
 
 # --- start -----------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def _wait_for_head(
     config: ClusterConfig, login: Remote, slurm: Slurm, job: JobInfo, progress: Any
 ) -> dict[str, Any]:
     remote, said, began = (
-        SlurmRemote(login, config.name, lambda node: _node(config, node)),
+        SlurmRemote(login, config.name, lambda node: node_remote(config, node)),
         "",
         time.monotonic(),
     )
@@ -213,7 +213,8 @@ def _wait_for_head(
 
 def waiting_text(job: JobInfo) -> str:
     if job.is_running:
-        return f"job {job.id} runs on {job.n_nodes} nodes, first on {job.node}; Ray starts there"
+        nodes = f"{job.n_nodes} node{'s' if job.n_nodes != 1 else ''}"
+        return f"job {job.id} runs on {nodes}, first on {job.node}; Ray starts there"
     why = [f"{job.reason}: {_REASONS[job.reason]}" if job.reason in _REASONS else job.reason]
     if job.reason == "None":  # Slurm has not looked at it yet.
         why = []
@@ -272,7 +273,7 @@ def _ssh(config: ClusterConfig, login: str, port: Any = None, proxy: str | None 
     )  # fmt: skip
 
 
-def _node(config: ClusterConfig, node: str) -> Remote:
+def node_remote(config: ClusterConfig, node: str) -> Remote:
     """Return a node of the job itself, through the login node if that is another machine."""
     login = config.provider.settings.get("login")
     if login is None:
