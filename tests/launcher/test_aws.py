@@ -103,7 +103,8 @@ class TestUpAndDown:
         assert not launch_workers(up(config), 3)
         workers = [one for one in provider.find(config) if one.node_type == "g5.xlarge"]
         assert workers
-        assert all(one.spot for one in workers)
+        assert all(one.spot and one.dollars for one in workers)  # at the API's price
+        assert not [one for one in provider.find(config) if not one.spot and one.dollars is not None]
         asked = [one.parameters for one in aws.requests if one.action == "RunInstances"][-1]
         assert asked["InstanceMarketOptions.MarketType"] == "spot"
         assert (asked["MinCount"], asked["MaxCount"]) == ("1", "3")  # moto starts the fewest that are allowed

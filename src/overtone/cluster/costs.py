@@ -24,7 +24,7 @@ def note_machines(config: ClusterConfig, state: State, resources: Iterable[Resou
     known: dict[str, dict[str, Any]] = dict(state.info().get("machines") or {})
     seen = {one.id: one for one in resources if one.kind in MACHINES and one.since is not None}
     for name, one in seen.items():
-        price = price_of(config, one.node_type, one.spot)
+        price = price_of(config, one.node_type, one.spot, now=one.dollars)
         begun = known.get(name, {})
         if begun.get("until") is not None:  # another life of the same host
             known[f"{name} {begun['since']:.0f}"] = begun

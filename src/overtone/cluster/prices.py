@@ -51,7 +51,11 @@ class Interval:
 
 
 def price_of(
-    config: ClusterConfig, node_type: str | None, spot: bool = False, own: Mapping[str, float] | None = None
+    config: ClusterConfig,
+    node_type: str | None,
+    spot: bool = False,
+    own: Mapping[str, float] | None = None,
+    now: float | None = None,
 ) -> Price | None:
     """Return the price of a machine of the cluster; None if it is unknown.
 
@@ -60,6 +64,7 @@ def price_of(
         node_type: The machine type, such as "g5.xlarge"; None if the provider has no types.
         spot: Whether it is a spot machine: the price is an upper bound then, unless it is the user's own.
         own: Prices by machine type that come before all others: `overrides`.
+        now: The present price of a spot machine by the provider's API, which comes before the table's.
     """
     own = own or {}
     for name in (node_type or ANY, ANY):
@@ -67,6 +72,8 @@ def price_of(
             return Price(own[name], "--price")
     if "price" in config.provider.settings:
         return Price(config.provider.settings["price"], "provider.price")
+    if now is not None:
+        return Price(now, "the provider's API")
     rows = table().get(config.provider.type)
     if rows is None or node_type not in rows["types"]:
         return None

@@ -19,6 +19,7 @@ class Resource:
         since: When it began, in seconds since 1970; None if the provider does not say.
         node_type: Its machine type, such as "g5.xlarge"; None if it is not a machine.
         spot: Whether it is a spot machine.
+        dollars: US dollars an hour, as the provider says now; None if it does not say.
     """
 
     kind: str
@@ -27,6 +28,7 @@ class Resource:
     since: float | None = None
     node_type: str | None = None
     spot: bool = False
+    dollars: float | None = None
 
     @property
     def is_unknown(self) -> bool:

@@ -50,6 +50,11 @@ def test_a_spot_price_is_a_bound_unless_it_is_the_users():
     assert not price_of(config(), "g5.xlarge", spot=True, own={"": 0.4}).is_bound
 
 
+def test_the_providers_present_price_comes_before_the_tables_and_after_the_users():
+    assert price_of(config(), "g5.xlarge", spot=True, now=0.41).dollars == 0.41
+    assert price_of(config(), "g5.xlarge", spot=True, own={"": 0.4}, now=0.41).dollars == 0.4
+
+
 def test_an_unknown_price_is_none():
     assert price_of(config(), "z9.huge") is None
     assert price_of(config("slurm"), None) is None

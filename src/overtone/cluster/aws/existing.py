@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from overtone.cluster.aws import names
+from overtone.cluster.aws.prices import spot_prices
 from overtone.cluster.aws.session import error_code
 from overtone.cluster.resource import TAG, Resource
 
@@ -24,7 +25,7 @@ def resources(ec2: Any, iam: Any, name: str, region: str, key_names: Iterable[st
         key_names: Further names of key pairs that its machines may have been started with.
     """
     return [
-        *(_instance(one) for one in instances(ec2, name, key_names)),
+        *_machines(ec2, instances(ec2, name, key_names)),
         *_spot_requests(ec2, name),
         *_volumes(ec2, name),
         *_addresses(ec2, name),
@@ -74,15 +75,22 @@ def is_set_up(instance: dict[str, Any]) -> bool:
     return is_head(instance) and {"Key": "ray-node-status", "Value": "up-to-date"} in instance["Tags"]
 
 
-def _instance(one: dict[str, Any]) -> Resource:
-    return Resource(
-        "instance",
-        one["InstanceId"],
-        one["State"]["Name"],
-        one["LaunchTime"].timestamp(),
-        one["InstanceType"],
-        one.get("InstanceLifecycle") == "spot",
-    )
+def _machines(ec2: Any, found: list[dict[str, Any]]) -> Iterator[Resource]:
+    prices = spot_prices(ec2, (one["InstanceType"] for one in found if _is_spot(one)))
+    for one in found:
+        yield Resource(
+            "instance",
+            one["InstanceId"],
+            one["State"]["Name"],
+            one["LaunchTime"].timestamp(),
+            one["InstanceType"],
+            _is_spot(one),
+            prices.get(one["InstanceType"]) if _is_spot(one) else None,
+        )
+
+
+def _is_spot(instance: dict[str, Any]) -> bool:
+    return instance.get("InstanceLifecycle") == "spot"
 
 
 def _tagged(ec2: Any, operation: str, key: str, name: str) -> Iterator[dict[str, Any]]:
