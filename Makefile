@@ -8,11 +8,11 @@ export PYTHONDONTWRITEBYTECODE :=  # tests are compiled once, and not by each pr
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
 
-test: .venv/test.stamp  ## the tests that are quick: 4 minutes on two idle cores
-	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile
+test: .venv/test.stamp  ## the quick tests
+	@$(RUN) -m pytest -n 4 --dist loadfile
 
 slow: .venv/test.stamp  ## what is slow by its nature: drivers killed, chaos, full disks; CI=true leaves out what is marked full
-	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile tests/slow
+	@$(RUN) -m pytest -n 4 --dist loadfile tests/slow
 
 HOSTS = $(addprefix tests/cluster/test_,gangs.py hosts.py ray_host.py sharing.py)
 CLUSTER = tests/conformance/test_engine_ray.py tests/cluster $(addprefix --ignore=,$(HOSTS))
@@ -30,7 +30,7 @@ launcher:  ## clusters on hosts in network namespaces, clouds that moto plays, K
 	@MAKE="$(MAKE)" tests/launcher/stage.sh
 
 conformance: .venv/test.stamp  ## the tests of Ray Tune's behaviour with Overtone, and of journals of earlier versions
-	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile tests/ray_behaviour tests/golden
+	@$(RUN) -m pytest -n 4 --dist loadfile tests/ray_behaviour tests/golden
 
 conformance-ray: .venv/conformance.stamp  ## the tests of Ray Tune's behaviour with Ray itself: records their outcomes, takes half an hour
 	@CONFORMANCE_SUBJECT=ray CONFORMANCE_RECORD=1 .venv/conformance/bin/python -m pytest --timeout=300 tests/ray_behaviour
@@ -49,7 +49,7 @@ chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--
 	@$(RUN) tests/chaos/run.py $(CHAOS)
 
 proof: .venv/test.stamp .venv/ray.stamp .venv/training.stamp  ## what takes long and is run by hand: slow tests marked full, races of drivers, lost machines and nodes, full memories, fair shares, killed ranks, every test of the dashboard
-	@CI= $(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile -m full tests/slow
+	@CI= $(RUN) -m pytest -n 4 --dist loadfile -m full tests/slow
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
 	@.venv/ray/bin/python -m pytest --timeout=1800 tests/cluster/test_loss.py -k come_and_go --losses 40

@@ -116,7 +116,7 @@ def test_training_code_sees_it(trainable, engine, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("schedules", "message"), [(["lr"], "give a dict"), ({"lr": {"a": 1}}, "'a' is no t")]
+    ("schedules", "message"), [(["lr"], "give a dict"), ({"lr": {"a": 1}}, "'a' must be a number")]
 )
 def test_schedules_are_rules_by_name(schedules, message):
     with pytest.raises(TypeError, match=message):

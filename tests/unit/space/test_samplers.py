@@ -71,7 +71,7 @@ def test_text_is_cast_to_a_number():
         (lambda: Float(0.1, 1).normal(), "tune.randn"),
         (lambda: Float(None, None).loguniform(), "has no bounds"),
         (lambda: Float(None, None).sample(), "has no bounds"),
-        (lambda: Float(0, 32).quantized(3), "no multiple"),
+        (lambda: Float(0, 32).quantized(3), "is not a multiple"),
         (lambda: Float(-1, 1).loguniform(), "no logarithm"),
         (lambda: Float(0, 1).set_sampler(Grid()), "give Uniform"),
         (lambda: Categorical([1]).set_sampler(LogUniform()), "give Uniform.. or Grid"),

@@ -96,7 +96,7 @@ def test_one_configuration_in_a_thousand_is_allowed():
 
 def test_rewards_need_a_mode():
     searcher = Middle(points_to_evaluate=[{"x": 0.25}], evaluated_rewards=[1.0])
-    with pytest.raises(GoalError, match="say mode"):
+    with pytest.raises(GoalError, match="needs mode"):
         Course(searcher, SPACE)
 
 

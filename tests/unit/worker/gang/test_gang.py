@@ -369,15 +369,15 @@ def test_a_rank_that_does_not_come_to_the_barrier_is_named_with_its_stack(make_g
     def wait_for_nothing() -> None:
         threading.Event().wait()
 
-    with pytest.raises(GangError, match=r"(?s)rank 1 of 2 .*let the others wait for 2 s.*wait_for_nothing"):
+    with pytest.raises(GangError, match=r"(?s)rank 1 of 2 .*let the others wait for 6 s.*wait_for_nothing"):
         make_gang(timeout_s=6.0).run(train, on_report=lambda reports: None)
 
 
 @pytest.mark.parametrize(
     ("reports", "note"),
     [
-        (True, "have not called it: 1; they have 2 s (timeout_s)"),
-        (False, "and these ranks have not: 1; they have 2 s (timeout_s)"),
+        (True, "have not called it: 1; they have 6 s (timeout_s)"),
+        (False, "and these ranks have not: 1; they have 6 s (timeout_s)"),
     ],
 )
 def test_a_long_wait_for_a_rank_is_told_once(

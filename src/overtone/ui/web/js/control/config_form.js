@@ -18,7 +18,7 @@ export function CloneDialog({ trial }) {
       (answer) => setConfig(Object.fromEntries(answer.params.map((/** @type {any} */ one) => [one.name, one.value]))), setError);
   }, [trial]);
   if (error || !config) {
-    return html`<${RequestDialog} verb="clone" trial=${trial} title=${t("shell.clone_title", { trial })} submit=${t("shell.clone")}
+    return html`<${RequestDialog} verb="clone" trial=${trial} title=${t("dialogs.clone_title", { trial })} submit=${t("dialogs.clone")}
       args=${() => null} isDisabled=${true} hasNote=${false}>${error ? html`<${ErrorNote} error=${error} />` : html`<${Spinner} />`}</${RequestDialog}>`;
   }
   return html`<${ConfigDialog} trial=${trial} config=${config} />`;
@@ -54,22 +54,22 @@ function ConfigDialog({ trial, config }) {
     return isClone ? { changes: found, ...(isAnew ? { anew: true } : {}) } : { config: found };
   }
   const toggle = () => setJson(json === null ? JSON.stringify(values() ?? {}, null, 2) : null);
-  const title = t(isClone ? "shell.clone_title" : "shell.add_title", { trial });
+  const title = t(isClone ? "dialogs.clone_title" : "dialogs.add_title", { trial });
   return html`<${RequestDialog} verb=${isClone ? "clone" : "add"} trial=${trial} title=${title} isWide=${true}
-      submit=${t(isClone ? "shell.clone" : "shell.add")} args=${args} isDisabled=${!!wrong.length || !!typed?.error}>
-    <p class="faint">${t(isClone ? "shell.clone_how" : "shell.add_how")}</p>
+      submit=${t(isClone ? "dialogs.clone" : "dialogs.add")} args=${args} isDisabled=${!!wrong.length || !!typed?.error}>
+    <p class="faint">${t(isClone ? "dialogs.clone_how" : "dialogs.add_how")}</p>
     ${json === null
       ? html`<div class="config-fields">${fields.map((field) => html`<${ConfigField} key=${field.name} field=${field}
           text=${texts[field.name]} isChanged=${isClone && names.includes(field.name)} before=${before[field.name]}
           isWrong=${wrong.includes(field)} onInput=${(/** @type {string} */ text) => setTexts({ ...texts, [field.name]: text })} />`)}</div>`
-      : html`<label class="field">${t("shell.as_json")}
+      : html`<label class="field">${t("dialogs.as_json")}
           <textarea class="mono" rows="10" spellcheck=${false} value=${json} aria-invalid=${typed?.error ? "true" : undefined}
             onInput=${(/** @type {any} */ e) => setJson(e.target.value)} /></label>
-          ${typed?.error && html`<p class="field-error">${typed.error === "object" ? t("shell.json_object") : typed.error}</p>`}`}
+          ${typed?.error && html`<p class="field-error">${typed.error === "object" ? t("dialogs.json_object") : typed.error}</p>`}`}
     <div class="dialog-options">
-      <label class="check"><input type="checkbox" checked=${json !== null} onChange=${toggle} /> ${t("shell.edit_json")}</label>
-      ${isClone && html`<label class="check"><input type="checkbox" checked=${isAnew} onChange=${() => setAnew(!isAnew)} /> ${t("shell.clone_anew")}</label>`}
-      ${isClone && json === null && html`<span class="faint" role="status">${names.length ? t("shell.n_changed", { n: names.length }) : t("shell.none_changed")}</span>`}
+      <label class="check"><input type="checkbox" checked=${json !== null} onChange=${toggle} /> ${t("dialogs.edit_json")}</label>
+      ${isClone && html`<label class="check"><input type="checkbox" checked=${isAnew} onChange=${() => setAnew(!isAnew)} /> ${t("dialogs.clone_anew")}</label>`}
+      ${isClone && json === null && html`<span class="faint" role="status">${names.length ? t("dialogs.n_changed", { n: names.length }) : t("dialogs.none_changed")}</span>`}
     </div>
   </${RequestDialog}>`;
 }
@@ -86,13 +86,13 @@ function ConfigField({ field, text, isChanged, isWrong, before, onInput }) {
   const known = options.map(textOf);
   const list = useId();
   return html`<label class=${`config-field${isChanged ? " is-changed" : ""}`}>
-    <span class="config-name cut" title=${name}>${name}${isChanged && html`<span class="config-was">${t("shell.was", { value: before || "–" })}</span>`}</span>
+    <span class="config-name cut" title=${name}>${name}${isChanged && html`<span class="config-was">${t("dialogs.was", { value: before || "–" })}</span>`}</span>
     ${kind === "choice"
-      ? html`<select value=${text} onChange=${on}><option value="">${t("shell.from_space")}</option>
+      ? html`<select value=${text} onChange=${on}><option value="">${t("dialogs.from_space")}</option>
           ${[...known, ...(text && !known.includes(text) ? [text] : [])].map((option) => html`<option value=${option}>${option}</option>`)}</select>`
       : html`<input type="text" list=${known.length ? list : undefined} inputmode=${kind === "number" ? "decimal" : undefined} value=${text} spellcheck=${false}
-          aria-invalid=${isWrong ? "true" : undefined} placeholder=${hint || t("shell.from_space")} title=${hint ? t("shell.range", { range: hint }) : undefined} onInput=${on} />${known.length > 0 && html`<datalist id=${list}>${known.map((option) => html`<option value=${option} />`)}</datalist>`}`}
-    ${isWrong && html`<span class="field-error">${t(isInteger ? "shell.must_be_integer" : "shell.must_be_number")}</span>`}
+          aria-invalid=${isWrong ? "true" : undefined} placeholder=${hint || t("dialogs.from_space")} title=${hint ? t("dialogs.range", { range: hint }) : undefined} onInput=${on} />${known.length > 0 && html`<datalist id=${list}>${known.map((option) => html`<option value=${option} />`)}</datalist>`}`}
+    ${isWrong && html`<span class="field-error">${t(isInteger ? "dialogs.must_be_integer" : "dialogs.must_be_number")}</span>`}
   </label>`;
 }
 

@@ -21,39 +21,39 @@ const DIALOGS = {
 
 function StopDialog() {
   const n = overview.value?.statuses?.RUNNING ?? 0;
-  return html`<${RequestDialog} verb="stop" trial="" title=${t("shell.stop_title")} submit=${t("shell.stop")} isDanger=${true} args=${() => ({})}>
-    <p>${t("shell.stop_what", { n })}</p></${RequestDialog}>`;
+  return html`<${RequestDialog} verb="stop" trial="" title=${t("dialogs.stop_title")} submit=${t("dialogs.stop")} isDanger=${true} args=${() => ({})}>
+    <p>${t("dialogs.stop_what", { n })}</p></${RequestDialog}>`;
 }
 
 /** @param {{trial: string}} props */
 function StopTrialDialog({ trial }) {
-  return html`<${RequestDialog} verb="stop_trial" trial=${trial} title=${t("shell.stop_trial_title", { trial })} submit=${t("shell.stop_trial")}
-    isDanger=${true} args=${() => ({})}><p>${t("shell.stop_trial_what")}</p></${RequestDialog}>`;
+  return html`<${RequestDialog} verb="stop_trial" trial=${trial} title=${t("dialogs.stop_trial_title", { trial })} submit=${t("dialogs.stop_trial")}
+    isDanger=${true} args=${() => ({})}><p>${t("dialogs.stop_trial_what")}</p></${RequestDialog}>`;
 }
 
 function KillDialog() {
-  return html`<${RequestDialog} verb="kill_driver" trial="" title=${t("shell.kill_title")} submit=${t("shell.kill")} isDanger=${true}
-    hasNote=${false} args=${() => ({})}><p>${t("shell.kill_what")}</p></${RequestDialog}>`;
+  return html`<${RequestDialog} verb="kill_driver" trial="" title=${t("dialogs.kill_title")} submit=${t("dialogs.kill")} isDanger=${true}
+    hasNote=${false} args=${() => ({})}><p>${t("dialogs.kill_what")}</p></${RequestDialog}>`;
 }
 
 /** @param {{trial: string}} props */
 function PriorityDialog({ trial }) {
   const [text, setText] = useState("");
   const isWrong = text.trim() !== "" && !Number.isFinite(Number(text));
-  return html`<${RequestDialog} verb="priority" trial=${trial} title=${t("shell.priority_title", { trial })} submit=${t("shell.set")}
+  return html`<${RequestDialog} verb="priority" trial=${trial} title=${t("dialogs.priority_title", { trial })} submit=${t("dialogs.set")}
       isDisabled=${isWrong || text.trim() === ""} args=${() => ({ priority: Number(text) })}>
-    <label class="field">${t("shell.priority")}
+    <label class="field">${t("dialogs.priority")}
       <input type="text" inputmode="decimal" autofocus value=${text} aria-invalid=${isWrong ? "true" : undefined} placeholder="5"
         onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>
-    <p class="faint">${t("shell.priority_how")}</p></${RequestDialog}>`;
+    <p class="faint">${t("dialogs.priority_how")}</p></${RequestDialog}>`;
 }
 
 /** @param {{trial: string}} props */
 function NoteDialog({ trial }) {
   const [text, setText] = useState("");
-  return html`<${RequestDialog} verb="note" trial=${trial} title=${t(trial ? "shell.note_trial_title" : "shell.note_title", { trial })}
-      submit=${t("shell.note")} hasNote=${false} isDisabled=${!text.trim()} args=${() => ({ text: text.trim() })}>
-    <label class="field">${t("shell.note_text")}
+  return html`<${RequestDialog} verb="note" trial=${trial} title=${t(trial ? "dialogs.note_trial_title" : "dialogs.note_title", { trial })}
+      submit=${t("dialogs.note")} hasNote=${false} isDisabled=${!text.trim()} args=${() => ({ text: text.trim() })}>
+    <label class="field">${t("dialogs.note_text")}
       <textarea rows="4" maxlength="10000" autofocus value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>
   </${RequestDialog}>`;
 }
@@ -74,12 +74,12 @@ function LimitsDialog() {
   const isWrong = (/** @type {string} */ name) => texts[name].trim() !== "" && !(Number(texts[name]) > 0 && (name === "time_budget_s" || Number.isInteger(Number(texts[name]))));
   const anyWrong = names.some(({ name }) => isWrong(name));
   const args = () => (anyWrong ? null : Object.fromEntries(names.map(({ name, arg, none }) => [arg, texts[name].trim() === "" ? none : Number(texts[name])])));
-  return html`<${RequestDialog} verb="limits" trial="" title=${t("shell.limits_title")} submit=${t("shell.set")} hasNote=${false}
+  return html`<${RequestDialog} verb="limits" trial="" title=${t("dialogs.limits_title")} submit=${t("dialogs.set")} hasNote=${false}
       isDisabled=${!names.length || anyWrong} args=${args}>
-    <p class="faint">${t("shell.limits_how")}</p>
+    <p class="faint">${t("dialogs.limits_how")}</p>
     ${LIMITS.map(({ name, label }) => html`<label key=${name} class=${`field${texts[name].trim() !== before[name] ? " is-changed" : ""}`}>${t(`shell.${label}`)}
-      <input type="text" inputmode="numeric" value=${texts[name]} placeholder=${t("shell.no_limit")} aria-invalid=${isWrong(name) ? "true" : undefined}
+      <input type="text" inputmode="numeric" value=${texts[name]} placeholder=${t("dialogs.no_limit")} aria-invalid=${isWrong(name) ? "true" : undefined}
         onInput=${(/** @type {any} */ e) => setTexts({ ...texts, [name]: e.target.value })} />
-      <span class="faint small">${before[name] ? t("shell.limit_now", { value: count(Number(before[name])) }) : t("shell.limit_none_now")}</span></label>`)}
+      <span class="faint small">${before[name] ? t("dialogs.limit_now", { value: count(Number(before[name])) }) : t("dialogs.limit_none_now")}</span></label>`)}
   </${RequestDialog}>`;
 }
