@@ -2,7 +2,7 @@
 
 Run it with a Python that has Ray: python tests/chaos/memory.py --rounds 10. It needs 1.7 GB, and a control group of
 that size as its node: it ends with status 77 if none can be made. Of a whole machine's memory, others take and give
-back more than a trial here holds. Only the case "limits" needs no group.
+back more than a trial here holds. Only the case "limits" runs without a group: nothing there is short of memory.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ def enter(group: Path, top: Path) -> None:
     subprocess.run(["mount", "--bind", str(group), str(top)], check=True)
 
 
-def run_inside(arguments: list[str], needs_group: bool) -> int:
+def run_inside(arguments: list[str]) -> int:
     """Run this script again where the node's memory is small."""
     with own_group() as found:
-        command = [sys.executable, __file__, *arguments, "--inside"]
-        if found is not None and subprocess.run(["unshare", "--mount", "true"], check=False).returncode == 0:
-            return subprocess.run(["unshare", "--mount", *command, *map(str, found)], check=False).returncode
-        return NOT_HERE if needs_group else subprocess.run(command, check=False).returncode
+        if found is None or subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
+            return NOT_HERE
+        command = [sys.executable, __file__, *arguments, "--inside", *map(str, found)]
+        return subprocess.run(["unshare", "--mount", *command], check=False).returncode
 
 
 # --- a round ---------------------------------------------------------------------------
@@ -251,13 +251,13 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", choices=CASES, default="one", help=str(CASES))
     parser.add_argument("--growth", type=int, default=GROWTH, help="bytes a second")
-    parser.add_argument("--inside", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--inside", nargs=2, type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.inside is None:
+    if given.inside is not None:
+        enter(*given.inside)
+    elif given.case != "limits":
         signal.signal(signal.SIGTERM, lambda signum, frame: sys.exit(1))
-        sys.exit(run_inside(sys.argv[1:], needs_group=given.case != "limits"))
-    if given.inside:
-        enter(*map(Path, given.inside))
+        sys.exit(run_inside(sys.argv[1:]))
     status = main(given.rounds, given.seed, given.case, given.growth)
     # not by ray.shutdown(): a driver whose raylet ends first exits with 1, without a word
     os._exit(status)  # Ray's processes follow their driver, and the group's end ends what is left

@@ -254,9 +254,10 @@ def test_what_a_killed_driver_has_half_saved_on_nodes_is_gone_with_the_next_run(
     assert list(temporary.rglob("half")) == []
 
 
-def test_the_second_listing_of_the_readme(cluster: Any, nodes: Any, tmp_path: Path) -> None:
+def test_the_readmes_listing_for_a_cluster(cluster: Any, nodes: Any, tmp_path: Path) -> None:
     pages = [(ROOT / page).read_text("utf-8") for page in ("README.md", "README.zh-CN.md")]
-    listing, again = (re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1] for page in pages)
+    listings = [re.findall(r"```python\n(import ray\n.*?)```", page, re.DOTALL) for page in pages]
+    ((listing,), (again,)) = listings
     assert listing == again
     assert len([line for line in listing.splitlines() if line.strip()]) <= 9
     nodes.add(num_cpus=1)
