@@ -203,6 +203,7 @@ for _ in range(12 - int(os.environ["OVERTONE_ITERATION"])):
     pbt = tune.schedulers.PopulationBasedTraining(
         time_attr="training_iteration",
         perturbation_interval=3,
+        synch=True,  # else a quick trial may end before the others have reported
         hyperparam_mutations={"lr": tune.uniform(0, 1)},
     )
     analysis = ran(
