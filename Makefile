@@ -29,8 +29,8 @@ ui:  ## the dashboard: its types, its JavaScript, and the page in Chromium, wher
 launcher:  ## clusters on hosts in network namespaces, clouds that moto plays, Kubernetes; without CI=true also Slurm: 15 minutes
 	@MAKE="$(MAKE)" tests/launcher/stage.sh
 
-conformance: .venv/test.stamp  ## the tests of Ray Tune's behaviour with Overtone, and of journals of earlier versions
-	@$(RUN) -m pytest -n 4 --dist loadfile tests/ray_behaviour tests/golden
+conformance: .venv/test.stamp  ## Ray Tune's behaviour with Overtone, what all engines, stores and searchers must do, earlier journals
+	@$(RUN) -m pytest -n 4 --dist loadfile tests/ray_behaviour tests/conformance tests/golden
 
 conformance-ray: .venv/conformance.stamp  ## the tests of Ray Tune's behaviour with Ray itself: records their outcomes, takes half an hour
 	@CONFORMANCE_SUBJECT=ray CONFORMANCE_RECORD=1 .venv/conformance/bin/python -m pytest --timeout=300 tests/ray_behaviour
@@ -49,7 +49,7 @@ chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--
 	@$(RUN) tests/chaos/run.py $(CHAOS)
 
 proof: .venv/test.stamp .venv/ray.stamp .venv/training.stamp  ## what takes long and is run by hand: slow tests marked full, races of drivers, lost machines and nodes, full memories, fair shares, killed ranks, every test of the dashboard
-	@CI= $(RUN) -m pytest -n 4 --dist loadfile -m full tests/slow
+	@CI= $(RUN) -m pytest -n 4 --dist loadfile -m full tests/slow tests/property
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
 	@.venv/ray/bin/python -m pytest --timeout=1800 tests/cluster/test_loss.py -k come_and_go --losses 40
