@@ -41,7 +41,7 @@ def head(config: dict[str, Any]) -> None:
 
 
 def note(config: dict[str, Any], name: str) -> None:
-    new = Path(config["at"], f"new {name}")
+    new = Path(config["at"], f"new {name} {os.getpid()}")
     new.write_text(str(os.getpid()))
     new.rename(Path(config["at"], f"pid {name}"))  # the process may be killed meanwhile
 
