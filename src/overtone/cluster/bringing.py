@@ -20,7 +20,7 @@ SHARE = 0.1
 _PATIENCE_S = 90.0
 _PAUSE_S = 2.0
 _LEAVE_S = 5.0
-"""How long a command that ends early waits for a copy that is under way."""
+"""Seconds that a command that ends early waits for a copy that is under way."""
 
 
 class Bringing:

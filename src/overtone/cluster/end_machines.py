@@ -12,7 +12,7 @@ from overtone.cluster.config import ClusterConfig
 
 
 class Ending(NamedTuple):
-    """How a provider's machines end from the head, workers first.
+    """A provider's way to end machines from the head, workers first.
 
     Attributes:
         module, function: The function that ends them.

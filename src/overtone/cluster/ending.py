@@ -1,4 +1,4 @@
-"""How the head ends its cluster: running experiments save, then the nodes end, and the head last."""
+"""End the cluster from its head: running experiments save, then the nodes end, and the head last."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Ended:
-    """Why and when a cluster ended by itself.
+    """The reason and the time of a cluster's end by itself.
 
     Attributes:
         began: Identifies the life of the cluster.

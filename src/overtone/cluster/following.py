@@ -15,7 +15,7 @@ from overtone.cluster.remote import RemoteError, UnreachableError
 from overtone.observers.display.held_signals import held_signals
 
 PATIENCE_S = 90.0
-"""How long a head may be out of reach before the command ends. The run goes on meanwhile."""
+"""Seconds that a head may be out of reach before the command ends. The run goes on meanwhile."""
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
 _LOOK_S = 1.0

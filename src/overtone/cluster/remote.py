@@ -24,7 +24,7 @@ class RemoteError(OvertoneError):
 
 
 class Finished(NamedTuple):
-    """How a command ended: its exit status (124 if it ran past its time), and what it printed."""
+    """The end of a command: its exit status (124 if it ran past its time), and what it printed."""
 
     status: int
     output: bytes

@@ -1,4 +1,4 @@
-"""How long a machine type has not been available as a spot machine."""
+"""The time for which a machine type has not been available as a spot machine."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -29,10 +28,11 @@ from overtone.cluster.remote import (
     last_lines,
     login_command,
 )
+from overtone.cluster.ssh_errors import reason
 from overtone.errors import MissingPackageError, OvertoneError
 
 CONNECT_S = 10.0
-"""How long a host may take to answer."""
+"""Seconds that a host has to answer."""
 _SILENT_S = 5
 """A host is asked for a sign of life this often, and lost after three without one."""
 _LOST = 255
@@ -342,32 +342,8 @@ class SSHRemote:
 
     def _unreachable(self, errors: bytes) -> UnreachableError:
         said = errors.decode(errors="replace").strip()
-        return UnreachableError(f"{self.name}: {_reason(said, self)}. Try: {self.command_line()}")
-
-
-def _reason(said: str, remote: SSHRemote) -> str:
-    last = said.splitlines()[-1] if said else "the connection was lost"
-    if "Host key verification failed" in said:
-        return _changed_key(said)
-    if "Permission denied" in said:
-        what = f"the key {remote.key}" if remote.key else "each key of your ssh agent and ~/.ssh"
-        return f"refused the login with {what} ({last}); is the public key in its ~/.ssh/authorized_keys"
-    if "timed out" in said:
-        return f"no answer within {remote.connect_s:g} s ({last}); is it up, and is the address right"
-    return last
-
-
-def _changed_key(said: str) -> str:
-    """Return what is known of a host key that is not the recorded one: ssh names both."""
-    new = re.search(r"fingerprint for the (\S+) key sent by the remote host is\s+(\S+?)\.?\s", said)
-    old = re.search(r"^Offending (?:\S+ )?key in (.+):(\d+)\s*$", said, re.MULTILINE)
-    kind = f"{new[1]} " if new else ""
-    now = f" It is now {new[2]}." if new else ""
-    line = f"line {old[2]} of {old[1]}" if old else "its line in the cluster's known_hosts"
-    return (
-        f"its {kind}host key is another one than before.{now} If the host was installed anew, delete {line}, "
-        "which has the old key; else somebody may be listening"
-    )
+        why = reason(said, self.key, self.connect_s)
+        return UnreachableError(f"{self.name}: {why}. Try: {self.command_line()}")
 
 
 def _split(path: str) -> tuple[str, str]:

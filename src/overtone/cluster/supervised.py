@@ -19,7 +19,7 @@ KEPT = ("OVERTONE_CLUSTER", "OVERTONE_CLUSTER_FOLDER", "RAY_AUTH_MODE", "RAY_AUT
 """Variables that a program needs after a restart of the machine; none of them is a secret."""
 
 _NO_TABLE = ("no crontab", "No such file")
-"""What cron says of a user without a table: Debian's and Red Hat's, and BusyBox'."""
+"""Cron's messages about a user without a table: Debian's and Red Hat's, and BusyBox'."""
 
 _LOOP = 'until "$@"; do sleep {again_s}; done'
 

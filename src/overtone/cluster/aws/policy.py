@@ -12,7 +12,7 @@ TRUST: dict[str, Any] = {
         {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
     ],
 }
-"""Who may take the role: machines."""
+"""The trust policy of the head's role: EC2 machines may take it."""
 
 _MADE = ("instance", "volume", "spot-instances-request")
 _USED = ("image", "key-pair", "launch-template", "network-interface", "security-group", "snapshot", "subnet")

@@ -10,7 +10,7 @@ from overtone.cluster.remote import Finished
 from overtone.errors import OvertoneError
 
 REQUEST_S = 30.0
-"""How long the API may take for one request."""
+"""Seconds that the API has to answer one request."""
 
 PASSING = frozenset(
     {"Unreachable", "TooManyRequests", "InternalError", "ServiceUnavailable", "ServerTimeout", "Timeout"}

@@ -32,7 +32,7 @@ from overtone.cluster.tokens import ON_NODE, install_command, replace_token
 SETUP_S = 1800.0
 RAY_START_S = 300.0
 RAY_STARTS = 4
-"""How often Ray is started on a host that is too busy for it."""
+"""Number of times that Ray is started on a host that is too busy for it."""
 _TOO_SLOW = b"timed out during startup"
 JOIN_S = 90.0
 """Seconds in which a worker that the autoscaler starts must join."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from overtone.cluster.state import State
 
 _JOIN_S = 120.0
-"""How long `start` waits for nodes beside the first; a node that joins later is used, too."""
+"""Seconds that `start` waits for nodes beside the first; a node that joins later is used, too."""
 _LOGIN = re.compile(r"(?:[\w.-]+@)?[\w.:-]+")
 _REASONS = {
     "PartitionTimeLimit": 'longer than the partition allows: set raw: {time: "4:00:00"}; the job is then '

@@ -28,11 +28,11 @@ from overtone.worker.process_tree import adopt_orphans
 _LOOK_S = 0.5
 _LOOK_FOR_STEPS_S = 5.0
 _START_S = 600.0
-"""How long Ray may take to start: cold shared disks are slow, and so are nodes that others use."""
+"""Seconds that Ray has to start: cold shared disks are slow, and so are nodes that others use."""
 _AFTER_RUN_S = 60.0
 """A cluster that was started for one run stays so long after it, for whoever fetches the results."""
 _SAVE_S = {"warned": WARNING_S - 30.0}
-"""How long runs may take to save their trials."""
+"""Seconds that runs have to save their trials."""
 _WORTH_S = 300.0
 """A job with less time than this is not worth another start."""
 
