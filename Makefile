@@ -1,6 +1,9 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
-INSTALL := -m pip install -q -c constraints.txt
+UV := .venv/bin/uv
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)# folders in which pip is told to look for packages: uv does not read that by itself
+ENV = $(UV) venv -q --seed --allow-existing --python $(PYTHON)
+INSTALL = $(UV) pip install -q -c constraints.txt --python
 export PYTHONDONTWRITEBYTECODE :=  # tests are compiled once, and not by each process again
 
 .PHONY: demo test slow cluster hosts launcher ui conformance conformance-ray searchers training integrations chaos proof lint bench release pythons clean
@@ -73,68 +76,60 @@ pythons: .venv/release.stamp  ## the same, and the unit and property tests from 
 clean:
 	rm -rf .venv dist tests/ui/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-.venv/pip.stamp:
+.venv/uv.stamp:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Overtone needs Python 3.10 or newer, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
-	@echo "making .venv" && $(PYTHON) -m venv .venv && $(RUN) -m pip install -q -U "pip>=25.1"
+	@echo "making .venv" && $(PYTHON) -m venv .venv && $(RUN) -m pip install -q "uv>=0.5"
 	@touch $@
 
-.venv/demo.stamp: .venv/pip.stamp pyproject.toml constraints.txt
-	@echo "installing overtone and scikit-learn into .venv" && $(RUN) $(INSTALL) -e ".[demo]"
+.venv/demo.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing overtone and scikit-learn into .venv" && $(INSTALL) .venv -e ".[demo]"
 	@touch $@
 
-.venv/test.stamp: .venv/pip.stamp pyproject.toml constraints.txt
-	@echo "installing what the tests need into .venv" && $(RUN) $(INSTALL) -e . --group test
+.venv/test.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing what the tests need into .venv" && $(INSTALL) .venv -e . --group test
 	@touch $@
 
 .venv/lint.stamp: .venv/test.stamp pyproject.toml constraints.txt
-	@echo "installing the linters into .venv" && $(RUN) $(INSTALL) --group lint
+	@echo "installing the linters into .venv" && $(INSTALL) .venv --group lint
 	@touch $@
 
-.venv/ray.stamp: .venv/pip.stamp pyproject.toml constraints.txt
-	@echo "installing Ray into .venv/ray" && $(PYTHON) -m venv .venv/ray && .venv/ray/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/ray/bin/python $(INSTALL) -e . --group ray
+.venv/ray.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing Ray into .venv/ray" && $(ENV) .venv/ray && $(INSTALL) .venv/ray -e . --group ray
 	@touch $@
 
-.venv/launcher.stamp: .venv/pip.stamp pyproject.toml constraints.txt
-	@echo "installing Ray and moto into .venv/launcher" && $(PYTHON) -m venv .venv/launcher && .venv/launcher/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/launcher/bin/python $(INSTALL) -e . --group launcher
+.venv/launcher.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing Ray and moto into .venv/launcher" && $(ENV) .venv/launcher && $(INSTALL) .venv/launcher -e . --group launcher
 	@touch $@
 
-.venv/conformance.stamp: .venv/pip.stamp pyproject.toml constraints.txt
-	@echo "installing Ray and its search libraries into .venv/conformance" && $(PYTHON) -m venv .venv/conformance && .venv/conformance/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/conformance/bin/python $(INSTALL) -e . --group conformance
+.venv/conformance.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing Ray and its search libraries into .venv/conformance" && $(ENV) .venv/conformance && $(INSTALL) .venv/conformance -e . --group conformance
 	@touch $@
 
-.venv/search.stamp: .venv/pip.stamp pyproject.toml constraints.txt
-	@echo "installing search libraries into .venv/search" && $(PYTHON) -m venv .venv/search && .venv/search/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/search/bin/python $(INSTALL) -e . --group search
+.venv/search.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing search libraries into .venv/search" && $(ENV) .venv/search && $(INSTALL) .venv/search -e . --group search
 	@touch $@
 
-.venv/training.stamp: .venv/pip.stamp pyproject.toml constraints.txt
-	@echo "installing frameworks for training into .venv/training" && $(PYTHON) -m venv .venv/training && .venv/training/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/training/bin/python $(INSTALL) -e . --group training
+.venv/training.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing frameworks for training into .venv/training" && $(ENV) .venv/training && $(INSTALL) .venv/training -e . --group training
 	@touch $@
 
-# Its versions, anew: uv pip compile as the lock's head has it. pip finds the CPU build of torch, and uv is quicker.
+# Its versions, anew: uv pip compile as the lock's head has it.
 LOCK = tests/integrations/requirements.lock
-.venv/integrations.stamp: .venv/pip.stamp pyproject.toml constraints.txt $(LOCK)
-	@echo "installing frameworks and trackers into .venv/integrations" && $(PYTHON) -m venv .venv/integrations && .venv/integrations/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/integrations/bin/python $(INSTALL) -c $(LOCK) -e . torch uv
-	@.venv/integrations/bin/uv pip install -q --no-deps --python .venv/integrations/bin/python -r $(LOCK)
+.venv/integrations.stamp: .venv/uv.stamp pyproject.toml constraints.txt $(LOCK)
+	@echo "installing frameworks and trackers into .venv/integrations" && $(ENV) .venv/integrations && $(INSTALL) .venv/integrations -c $(LOCK) -e . torch
+	@$(INSTALL) .venv/integrations --no-deps -r $(LOCK)
 	@touch $@
 
-.venv/ui.stamp: .venv/pip.stamp pyproject.toml constraints.txt
-	@echo "installing what tests of the dashboard need into .venv/ui" && $(PYTHON) -m venv .venv/ui && .venv/ui/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/ui/bin/python $(INSTALL) -e ".[ui]" --group ui-test
+.venv/ui.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing what tests of the dashboard need into .venv/ui" && $(ENV) .venv/ui && $(INSTALL) .venv/ui -e ".[ui]" --group ui-test
 	@touch $@
 
 tests/ui/node_modules/.package-lock.json: tests/ui/package-lock.json
 	@echo "installing what checks the dashboard's JavaScript into tests/ui/node_modules" && cd tests/ui && npm ci --silent
 	@touch $@
 
-.venv/release.stamp: .venv/pip.stamp pyproject.toml constraints.txt
-	@echo "installing what builds and checks a release into .venv/release" && $(PYTHON) -m venv .venv/release && .venv/release/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/release/bin/python $(INSTALL) --group release
+.venv/release.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing what builds and checks a release into .venv/release" && $(ENV) .venv/release && $(INSTALL) .venv/release --group release
 	@touch $@
 
 .venv/bench.stamp: .venv/test.stamp
