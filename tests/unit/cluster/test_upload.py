@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 import pytest
@@ -93,6 +94,7 @@ def test_an_unknown_option_of_submit_is_an_error(capsys):
     assert "--args" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync is not installed")
 def test_an_experiment_with_any_name_stays_here(project, tmp_path):
     for name in ("lr=[1]", "a*b", "back\\slash"):
         (project / name).mkdir()
