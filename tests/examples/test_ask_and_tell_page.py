@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("optuna")
 PAGE = Path(__file__).parents[2] / "docs" / "ask-and-tell.md"
 
 
