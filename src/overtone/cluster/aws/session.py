@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -23,6 +24,8 @@ BAD_CREDENTIALS = {
     "UnrecognizedClientException",
 }
 """Errors about credentials: all further requests fail as well."""
+_CLOCK = {"AuthFailure", "RequestExpired", "SignatureDoesNotMatch"}
+"""Those that a wrong clock of this machine leads to, too: AWS allows a few minutes."""
 _NOT_ALLOWED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"}
 _QUOTAS = {"InstanceLimitExceeded", "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded"}
 
@@ -100,9 +103,11 @@ def _advice(error: Any) -> str:
     message = str(error.response.get("Error", {}).get("Message", error)).strip()
     operation = error.operation_name
     if code in BAD_CREDENTIALS:
+        now = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+        clock = f", or this machine's clock is, which says {now} UTC" if code in _CLOCK else ""
         return (
-            f"AWS refused the credentials ({code} at {operation}): they have expired or are wrong. Renew "
-            "them (`aws sso login`, `aws configure`, or new AWS_* variables), then repeat the command"
+            f"AWS refused the credentials ({code} at {operation}): they have expired or are wrong{clock}. "
+            "Renew them (`aws sso login`, `aws configure`, or new AWS_* variables), then repeat the command"
         )
     if code in _NOT_ALLOWED:
         return (
