@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -46,13 +47,28 @@ def client(service: str, region: str, profile: str | None = None) -> Any:
     """
     try:
         import boto3
+        import botocore.session
         from botocore.config import Config
     except ImportError as error:
         raise _missing() from error
     with explained():
-        session = boto3.session.Session(profile_name=profile)
+        own = botocore.session.Session(profile=profile)
+        own.register_component("data_loader", _loader(own.get_config_variable("data_path")))
+        session = boto3.session.Session(botocore_session=own)
         limits = Config(retries=RETRIES, connect_timeout=10, read_timeout=60)
         return session.client(service, region_name=region, config=limits)
+
+
+@functools.cache
+def _loader(path: str | None) -> Any:
+    """Return a loader of AWS's descriptions of its services, which keeps those that it has read.
+
+    Args:
+        path: Further folders that have some, as AWS's own settings name them.
+    """
+    from botocore.loaders import create_loader
+
+    return create_loader(path)
 
 
 def _missing() -> MissingPackageError:
