@@ -139,6 +139,11 @@ class TestFaults:
         assert "repeat the command" in str(caught.value)
         assert head["InstanceId"] in {one.id for one in caught.value.left}
 
+    def test_a_wrong_clock_of_this_machine_is_named(self, aws: Aws, config: ClusterConfig) -> None:
+        aws.faults += [Fault("DescribeInstances", "RequestExpired")]
+        with pytest.raises(CloudError, match=r"this machine's clock is, which says 2\d{3}-\d\d-\d\d \d\d:\d\d UTC"):
+            provider.find(config)
+
     def test_missing_credentials(
         self, aws: Aws, config: ClusterConfig, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.launcher.ssh_hosts import HOME, LONG_S, Host, Network
+from overtone.cluster.local.node_record import STATUS
+from tests.launcher.ssh_hosts import HOME, LONG_S, Host, Network, until
 
 SCRIPT = """
 import socket, sys, time
@@ -65,6 +66,20 @@ def test_up_again_changes_nothing(cluster: Network) -> None:
         ray = {pid for pid, args in host.processes().items() if "/raylet " in args or "/gcs_server " in args}
         assert ray
         assert ray <= then
+
+
+@pytest.mark.full
+def test_the_autoscaler_starts_no_second_daemon_on_a_worker(cluster: Network) -> None:
+    record = cluster.hosts[0].home(".overtone/cluster/nodes.json")
+    head, *workers = (host.address for host in cluster.hosts)
+    # So does a killed `up` leave it that has started workers, and not recorded them yet.
+    record.write_text(json.dumps({head: json.loads(record.read_text())[head]}))
+    until(
+        lambda: all(json.loads(record.read_text()).get(one, {}).get(STATUS) == "up-to-date" for one in workers),
+        "the autoscaler has started the workers",
+    )
+    daemons = [args for host in cluster.hosts for args in host.processes().values() if "/raylet/raylet " in args]
+    assert len(daemons) == 3
 
 
 @pytest.mark.full

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import signal
 
 import pytest
 
-from tests.launcher.ssh_hosts import HOME, Network, network, until
+from tests.launcher.ssh_hosts import HOME, PROFILE, Network, network, until
 
 
 @pytest.mark.full
@@ -42,6 +43,31 @@ def test_ctrl_c_while_a_cluster_is_taken_down(three_hosts: Network) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.parametrize(
+    ("phase", "state"),
+    [("set up", "starting (interrupted)"), ("start head", "starting (interrupted)"), ("upload", "up"), ("run", "up"),
+     ("bring back", "up"), ("take down", "taking down (interrupted)")],
+    ids=["set up", "start head", "upload", "run", "bring back", "take down"],
+)  # fmt: skip
+def test_after_kill_9_of_a_submit_clusters_shows_it_and_down_takes_it(
+    three_hosts: Network, phase: str, state: str
+) -> None:
+    provider = {"type": "local", "hosts": ["10.0.0.1"], "user": "root"}
+    three_hosts.write_config("own.yaml", name="own", provider=provider, files=".")
+    three_hosts.client.path(three_hosts.project / "script.py").write_text("print('it runs')")
+    command = three_hosts.begin("submit", "own.yaml", "script.py")
+    command.wait_for(f"overtone: {phase}")
+    command.signal(signal.SIGKILL)
+    command.wait()
+    (line,) = [one for one in three_hosts.overtone("clusters").stdout.splitlines() if one.startswith("own ")]
+    assert state in line
+    assert three_hosts.overtone("down", "own").returncode == 0
+    assert three_hosts.left() == {}
+    shutil.rmtree(three_hosts.hosts[0].home(".overtone/cluster/runs"), ignore_errors=True)  # logs, which stay
+    assert three_hosts.files_left() == []
+
+
+@pytest.mark.full
 def test_on_a_terminal_ctrl_c_asks_and_what_stays_is_listed(three_hosts: Network) -> None:
     three_hosts.write_config("own.yaml", name="own", setup="sleep 1000")
     ours, theirs = pty.openpty()
@@ -65,7 +91,8 @@ def test_a_disk_that_is_full_here_leaves_nothing_on_the_hosts_and_says_so(
 ) -> None:
     client = three_hosts.client
     setup = "touch ~/in-setup; while [ ! -e ~/go ]; do sleep 0.1; done"
-    three_hosts.write_config("own.yaml", name="own", setup=setup, workers={"min": 0})
+    provider = {"type": "local", "hosts": ["10.0.0.1"], "user": "root"}
+    three_hosts.write_config("own.yaml", name="own", setup=setup, provider=provider)
     client.path(three_hosts.project / "script.py").write_text("print('it runs')")
     client.check("mkdir", "-p", f"{HOME}/.overtone")
     client.check("mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", f"{HOME}/.overtone")
@@ -123,6 +150,26 @@ def test_a_user_without_rights_has_a_cluster_and_leaves_nothing() -> None:
         for home in homes:
             assert not list((home / ".overtone/cluster").glob("*"))
             assert (home / ".ssh/authorized_keys").read_text() == net.public_key
+
+
+@pytest.mark.full
+def test_a_login_that_is_slow_and_prints_is_no_output_and_a_shell_that_always_prints_is_named() -> None:
+    noise = "echo welcome; head -c 1000000 /dev/zero | tr '\\0' x; head -c 100000 /dev/zero | tr '\\0' y >&2; sleep 2\n"
+    with network(1) as net:
+        (host,) = net.hosts
+        net.write_config()
+        host.home(".bashrc").write_text(noise)
+        refused = net.overtone("up", "c.yaml")
+        assert refused.returncode == 1
+        assert "10.0.0.1: its shell prints 'welcome\\nxxx" in refused.stdout
+        assert len(refused.stdout) < 2000
+        host.home(".bashrc").write_text("[[ $- == *i* ]] || return\n" + noise)
+        host.home(".profile").write_text(noise + PROFILE)
+        up = net.overtone("up", "c.yaml")
+        assert up.returncode == 0, up.stdout[-3000:]
+        assert net.overtone("exec", "c.yaml", "hostname").stdout == "host1\n"
+        assert net.overtone("down", "c.yaml").returncode == 0
+        assert net.left() == {}
 
 
 @pytest.mark.full

@@ -10,6 +10,9 @@ from typing import NamedTuple, Protocol
 
 from overtone.errors import OvertoneError
 
+LONGEST_LINE = 500
+"""Most characters of a line of output that a message shows."""
+
 
 class UnreachableError(OvertoneError):
     """A host does not answer, or refuses the login."""
@@ -102,6 +105,13 @@ def login_command(command: str) -> str:
 
 
 def last_lines(output: bytes, n_lines: int = 20) -> str:
-    """Return the last lines of an output, each after a line break and two spaces; "" if it is empty."""
+    """Return the last lines of an output, each after a line break and two spaces; "" if it is empty.
+
+    Of a line with more than `LONGEST_LINE` characters, the end is returned.
+    """
     lines = output.decode(errors="replace").replace("\r", "\n").split("\n")
-    return "".join(f"\n  {line}" for line in [line for line in lines if line.strip()][-n_lines:])
+    return "".join(f"\n  {_short(line)}" for line in [line for line in lines if line.strip()][-n_lines:])
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else f"... {line[-LONGEST_LINE:]}"

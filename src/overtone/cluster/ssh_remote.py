@@ -39,6 +39,8 @@ _LOST = 255
 """The status with which ssh ends if there is no connection."""
 _VANISHED = 24
 """The status with which rsync ends if files were deleted meanwhile: it has copied all others."""
+_BEGIN = "overtone-begins-here"
+"""The line between what the shell of the user prints for each command, and the output of the command."""
 
 
 class SSHRemote:
@@ -52,6 +54,10 @@ class SSHRemote:
         known_hosts: The file with the host keys of this cluster. It is made if it is missing.
         proxy: The ProxyCommand of ssh, such as one that goes through the head.
         connect_s: How long the host may take to answer.
+
+    Attributes:
+        noise: What the shell of the user printed before the last command, such as by `~/.bashrc`. rsync fails
+            if there is any.
     """
 
     def __init__(
@@ -73,6 +79,7 @@ class SSHRemote:
         self.name = f"{user}@{address}" if user else address
         self._running: set[subprocess.Popen[bytes]] = set()
         self._is_abandoned = False
+        self.noise = b""
         settings = {
             "BatchMode": "yes",
             "StrictHostKeyChecking": "accept-new",
@@ -102,7 +109,7 @@ class SSHRemote:
         Raises:
             UnreachableError: The host does not answer or refuses.
         """
-        limited = f"exec timeout -k 5 {timeout_s:g} sh -c {quote(login_command(command))}"
+        limited = f"echo {_BEGIN}; exec timeout -k 5 {timeout_s:g} sh -c {quote(login_command(command))}"
         process = self._start([*self._ssh(), self.address, limited], input is not None)
         try:
             output, errors = process.communicate(input, timeout=timeout_s + self.connect_s + 3 * _SILENT_S)
@@ -115,6 +122,9 @@ class SSHRemote:
             self._end(process)
         if process.returncode == _LOST or process.returncode < 0:
             raise self._unreachable(errors)
+        printed, mark, rest = output.partition(f"{_BEGIN}\n".encode())
+        if mark:
+            self.noise, output = printed, rest
         return Finished(process.returncode, output, errors)
 
     def check(self, command: str, *, input: bytes | None = None, timeout_s: float = 60.0) -> str:
@@ -341,7 +351,7 @@ class SSHRemote:
             raise RemoteError(f"{source} to {target}: rsync ended with {process.returncode}:{said}")
 
     def _unreachable(self, errors: bytes) -> UnreachableError:
-        said = errors.decode(errors="replace").strip()
+        said = errors[-5000:].decode(errors="replace").strip()
         why = reason(said, self.key, self.connect_s)
         return UnreachableError(f"{self.name}: {why}. Try: {self.command_line()}")
 

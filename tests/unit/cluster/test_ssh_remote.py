@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from overtone.cluster.remote import UnreachableError
+from overtone.cluster.remote import LONGEST_LINE, UnreachableError, last_lines
 from overtone.cluster.ssh_remote import SSHRemote
 
 SSH = """#!/bin/bash
@@ -117,3 +117,17 @@ def test_a_tunnel_through_a_shell_that_prints(remote, monkeypatch):
     monkeypatch.setenv("NOISE", "welcome\n\n")
     with remote.forward(80) as port:
         assert port > 1023
+
+
+def test_what_a_shell_prints_before_a_command_is_not_its_output(remote, monkeypatch):
+    monkeypatch.setenv("NOISE", "welcome\n" + "x" * 100_000)  # the last line has no end
+    done = remote.run("printf 'one\ntwo'")
+    assert (done.status, done.output) == (0, b"one\ntwo")
+    assert remote.noise.startswith(b"welcome\nxxx")
+    monkeypatch.setenv("NOISE", "")
+    assert remote.check("echo one") == "one"
+    assert remote.noise == b""
+
+
+def test_a_line_without_an_end_does_not_fill_the_screen():
+    assert last_lines(b"x" * 1_000_000 + b" the error\n") == f"\n  ... {('x' * 1000 + ' the error')[-LONGEST_LINE:]}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -23,6 +25,8 @@ BAD_CREDENTIALS = {
     "UnrecognizedClientException",
 }
 """Errors about credentials: all further requests fail as well."""
+_CLOCK = {"AuthFailure", "RequestExpired", "SignatureDoesNotMatch"}
+"""Those that a wrong clock of this machine leads to, too: AWS allows a few minutes."""
 _NOT_ALLOWED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"}
 _QUOTAS = {"InstanceLimitExceeded", "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded"}
 
@@ -43,13 +47,28 @@ def client(service: str, region: str, profile: str | None = None) -> Any:
     """
     try:
         import boto3
+        import botocore.session
         from botocore.config import Config
     except ImportError as error:
         raise _missing() from error
     with explained():
-        session = boto3.session.Session(profile_name=profile)
+        own = botocore.session.Session(profile=profile)
+        own.register_component("data_loader", _loader(own.get_config_variable("data_path")))
+        session = boto3.session.Session(botocore_session=own)
         limits = Config(retries=RETRIES, connect_timeout=10, read_timeout=60)
         return session.client(service, region_name=region, config=limits)
+
+
+@functools.cache
+def _loader(path: str | None) -> Any:
+    """Return a loader of AWS's descriptions of its services, which keeps those that it has read.
+
+    Args:
+        path: Further folders that have some, as AWS's own settings name them.
+    """
+    from botocore.loaders import create_loader
+
+    return create_loader(path)
 
 
 def _missing() -> MissingPackageError:
@@ -100,9 +119,11 @@ def _advice(error: Any) -> str:
     message = str(error.response.get("Error", {}).get("Message", error)).strip()
     operation = error.operation_name
     if code in BAD_CREDENTIALS:
+        now = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+        clock = f", or this machine's clock is, which says {now} UTC" if code in _CLOCK else ""
         return (
-            f"AWS refused the credentials ({code} at {operation}): they have expired or are wrong. Renew "
-            "them (`aws sso login`, `aws configure`, or new AWS_* variables), then repeat the command"
+            f"AWS refused the credentials ({code} at {operation}): they have expired or are wrong{clock}. "
+            "Renew them (`aws sso login`, `aws configure`, or new AWS_* variables), then repeat the command"
         )
     if code in _NOT_ALLOWED:
         return (

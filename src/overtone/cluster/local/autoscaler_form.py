@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig
+from overtone.cluster.head_python import python_command
+from overtone.cluster.local import worker_start
 from overtone.cluster.local.host_facts import HostFacts
 from overtone.cluster.local.host_record import FOLDER, KEY
 from overtone.cluster.local.node_record import node_type
@@ -72,12 +75,14 @@ def autoscaler_config(config: ClusterConfig, facts: Mapping[str, HostFacts], n_l
 def worker_start_commands(config: ClusterConfig) -> list[str]:
     """Return the commands that start Ray on a worker; `$RAY_HEAD_IP` is the head's address.
 
-    Its own address is that at which the host was reached by SSH: a host may have several networks.
+    Ray is not started twice. The worker's own address is that at which it was reached by SSH: a host may have
+    several networks.
     """
     from overtone.cluster.node_guard import start_command
 
     own = '$(set -- $SSH_CONNECTION; echo "$3")'
-    start = f'ray start --address="$RAY_HEAD_IP:{PORT}" --node-ip-address="{own}"'
+    ray = f'ray start --address="$RAY_HEAD_IP:{PORT}" --node-ip-address="{own}"'
+    start = python_command(f"-m {worker_start.MODULE} {quote(config.name)} {ray}")
     return [with_environment(config, one) for one in (start, start_command(config))]
 
 

@@ -11,13 +11,24 @@ from overtone.cluster.remote import RemoteError
 from overtone.version import __version__
 
 
-def check_facts(config: ClusterConfig, facts: Mapping[str, HostFacts]) -> None:
+def check_facts(config: ClusterConfig, facts: Mapping[str, HostFacts], noises: Mapping[str, bytes]) -> None:
     """Check what the hosts say of themselves.
+
+    Args:
+        config: The cluster's config.
+        facts: The facts of each host, by its address.
+        noises: What the shell of each host prints before a command, by its address.
 
     Raises:
         RemoteError: They cannot be one cluster; the message names every host that is in the way.
     """
     wrong = [text for address in addresses(config) for text in _wrong_with(config, address, facts)]
+    wrong += [
+        f"{address}: its shell prints {_begin_of(noise)!r} before each command, which breaks copies; "
+        "let ~/.bashrc print in interactive shells alone, by a first line: [[ $- == *i* ]] || return"
+        for address, noise in noises.items()
+        if noise
+    ]
     if wrong:
         raise RemoteError("\n".join(wrong))
 
@@ -43,3 +54,8 @@ def _wrong_with(config: ClusterConfig, address: str, facts: Mapping[str, HostFac
             "first, or leave the host out"
         )
     return wrong
+
+
+def _begin_of(noise: bytes) -> str:
+    text = noise.decode(errors="replace").strip()
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -47,7 +47,7 @@ def start(config: ClusterConfig, hosts: Hosts, state: State, progress: Progress)
     """Start the cluster, or what is missing of it."""
     with progress.phase("check", f"{len(hosts.addresses)} hosts"):
         facts: Facts = hosts.each(lambda address, _: hosts.facts(address, "--resources"))
-        check_facts(config, facts)
+        check_facts(config, facts, {address: hosts[address].noise for address in facts})
         is_up = _adopt(config, facts, hosts, state)
         if not is_up:
             facts = _end_leftovers(config, facts, hosts)
