@@ -243,6 +243,18 @@ def test_a_sync_follows_a_run_to_its_end(done, tmp_path, monkeypatch, capsys):
     assert said[1].startswith("wandb has all of search: 4 trials, ")
 
 
+def test_a_sync_whose_process_is_killed_does_not_wait_for_the_run(done, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "search"
+    shutil.copytree(done, folder)
+    monkeypatch.setattr(sync, "_callback", lambda kind, settings: LineTracker(tmp_path / "lines", dies_at=3))
+    lock = WriterLock(folder / "journal.jsonl.lock")
+    try:
+        assert main(["sync", str(folder), "--to", "wandb"]) == 1
+    finally:
+        lock.release()
+    assert "results (its process was killed): overtone sync" in capsys.readouterr().err
+
+
 def test_a_sync_of_a_run_elsewhere_with_a_url_is_refused(done, tmp_path, monkeypatch, capsys):
     folder = tmp_path / "search"
     shutil.copytree(done, folder)

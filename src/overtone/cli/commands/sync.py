@@ -69,7 +69,7 @@ def run(args: Arguments) -> int:
         one.upload_timeout = args.timeout
     index = JournalIndex(journal)
     trackers = Trackers(journal.parent, made, index.table, {"name": journal.parent.name})
-    while is_running:
+    while is_running and not trackers.are_over:
         trackers.flush()
         time.sleep(_LOOK_S)
         is_running = _is_running(journal)
