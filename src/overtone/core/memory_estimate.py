@@ -16,6 +16,9 @@ chance does that one more trial needs more than all of them."""
 LOST = 0.75
 """Part of a trial's time that an attempt takes until it runs out of memory."""
 
+WORTHWHILE = 0.95
+"""Part of the present cost below which another number of trials is chosen: each change is recorded."""
+
 
 class MemoryEstimate:
     """Estimates the GPU memory of trials that are alike.
@@ -46,13 +49,18 @@ class MemoryEstimate:
             size: Bytes of the GPU.
             most: Largest number of trials that may share it.
         """
-        chosen, before = self._cheapest(size, most), self.amount
-        is_kept = chosen <= before and _fitting(chosen, size, most) == _fitting(before, size, most)
+        before, n_before = self.amount, _fitting(self.amount, size, most)
+        chosen = self._cheapest(size, most, n_before)
+        is_kept = chosen <= before and _fitting(chosen, size, most) == n_before
         self.amount = before if is_kept else chosen
         return self.amount != before
 
-    def _cheapest(self, size: float, most: int) -> float:
-        """Return the largest need that is served by the cheapest number of trials a GPU."""
+    def _cheapest(self, size: float, most: int, now: int) -> float:
+        """Return the largest need that the cheapest number of trials a GPU serves.
+
+        Args:
+            now: The present number; 0 if there is none.
+        """
         headroom = 1 + (HEADROOM - 1) * 2 / (max(1, len(self._peaks)) + 1)
         guesses = sorted(self._guesses.values())
         n_served = {  # how many of the needs fit if so many trials share the GPU
@@ -60,14 +68,15 @@ class MemoryEstimate:
             for n in range(2, most + 1)
         }
         n_all = n_served[1] = len(self._peaks) + len(guesses)
-        best, least = 1, float("inf")
+        costs = {}
         for n in range(1, most + 1):
             if not n_served[n]:
                 break
             first = (n_served[n] + LOST * (n_all - n_served[n])) / n
-            again = sum((n_served[fewer] - n_served[fewer + 1]) / fewer for fewer in range(1, n))
-            if first + again < least:
-                best, least = n, first + again
+            costs[n] = first + sum((n_served[k] - n_served[k + 1]) / k for k in range(1, n))
+        best = min(costs, key=costs.__getitem__)
+        if now in costs and costs[best] > WORTHWHILE * costs[now]:
+            best = now
         n_peaks = bisect_right(self._peaks, size / best / headroom) if best > 1 else len(self._peaks)
         n_guesses = n_served[best] - n_peaks
         return max([one * headroom for one in self._peaks[:n_peaks][-1:]] + guesses[:n_guesses][-1:])
