@@ -78,7 +78,7 @@ def by_processes(length_s: float) -> None:
     alone = 0.0
     configs = trials(0, length_s)
     print(f"{'':12}{'seconds':>12}{'time':>8}{'failed':>9}")
-    for name in ("one a GPU", "given", "by size"):
+    for name in ("one a GPU", "given", "by size", "auto"):
         written = WAYS[name]
         with tempfile.TemporaryDirectory() as folder:
             gpus = FakeGpus(Path(folder, "gpus"), [GPU * 1e9])

@@ -1,7 +1,7 @@
 """The GPU memory that trials reserve: its estimates, and what follows if it was too little.
 
-A demand with `auto` has a whole GPU until a trial like it has ended. From then on, such trials reserve
-`HEADROOM` times the most that one of them has used, and share GPUs.
+A demand with `auto` has a whole GPU until a trial like it has ended. From then on, such trials reserve what a
+`MemoryEstimate` says, and share GPUs.
 
 A trial that runs out of GPU memory has not failed. It goes on from its last checkpoint with `GROWTH` times
 as much, the second time with whole GPUs. It has failed if that was too little as well.
@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from overtone.core import messages as m
 from overtone.core.goal import lookup
+from overtone.core.memory_estimate import MemoryEstimate
 from overtone.core.resources import GPU_MEMORY, Resources, format_amount
 from overtone.core.roster import Live, Roster
 from overtone.core.trial import Template, Trial
 from overtone.core.types import Config, Why
 
-HEADROOM = 1.15
 GROWTH = 1.5
 MOST_RETRIES = 2
 
@@ -44,7 +44,7 @@ class GpuMemory:
     def __init__(self, roster: Roster, written: Callable[[Config], Resources]) -> None:
         self._roster = roster
         self._written = written
-        self._peaks: dict[str, float] = {}  # bytes that a trial is taken to need, by group
+        self._estimates: dict[str, MemoryEstimate] = {}  # by group
         self._excesses: dict[str, int] = {}  # by the ids of the trials that ran out of memory
         self._is_unknown = False
 
@@ -58,16 +58,13 @@ class GpuMemory:
         return replace(template, resources=self.demand)
 
     def on_end(self, trial: Trial, live: Live, event: m.Ended) -> None:
-        """Take the most memory that a trial used as an estimate, once it has reported a result.
-
-        An estimate grows with the largest use, and never shrinks.
-        """
+        """Take the most memory that a trial used into the estimate, if it has reported a result."""
         if trial.resources.auto is None or not live.t or event.cause == "out_of_memory":
             return
         peak = event.gpu_memory
         group = _group(trial.resources.auto[0], trial.config)
         if not (peak and self._roster.ledger.largest_gpu_memory):
-            if not self._is_unknown and group not in self._peaks and event.cause in _SEEN:
+            if not self._is_unknown and group not in self._estimates and event.cause in _SEEN:
                 self._is_unknown = True
                 self._note(
                     f"the GPU memory of trial {trial.id} could not be measured, so the next one has a GPU of "
@@ -75,7 +72,8 @@ class GpuMemory:
                 )
             return
         used = format_amount(GPU_MEMORY, peak)
-        self._expect(trial, peak * HEADROOM, f"trial {trial.id} used up to {used} of GPU memory")
+        self._estimates.setdefault(group, MemoryEstimate()).add_peak(trial.id, peak)
+        self._expect(trial, f"trial {trial.id} used up to {used} of GPU memory")
 
     def after_excess(self, trial: Trial, event: m.Ended) -> tuple[Resources, Why] | None:
         """Return the next demand of a trial that ran out of GPU memory, and the reason for it.
@@ -89,20 +87,22 @@ class GpuMemory:
         self._excesses[trial.id] = times
         amount = GROWTH * max(before.gpu_memory, event.gpu_memory)
         if before.auto is not None and amount:
-            self._expect(trial, amount, f"trial {trial.id} ran out of GPU memory")
+            group = _group(before.auto[0], trial.config)
+            self._estimates.setdefault(group, MemoryEstimate()).add_guess(trial.id, amount)
+            self._expect(trial, f"trial {trial.id} ran out of GPU memory")
         after = self._reserving(before, amount, times > 1 or before.is_alone)
         had = "with a GPU of its own"
         if before.gpu_memory and not before.is_alone:
             had = f"with {format_amount(GPU_MEMORY, before.gpu_memory)}"
         return after, Why("out_of_memory", note=f"ran out of GPU memory {had}; next, {_shown(after)}")
 
-    def _expect(self, trial: Trial, amount: float, because: str) -> None:
-        """Raise the estimate for trials like `trial`, and the demands of those that wait."""
+    def _expect(self, trial: Trial, because: str) -> None:
+        """Choose the estimate for trials like `trial` anew, and change the demands of those that wait."""
         assert trial.resources.auto is not None
-        group = _group(trial.resources.auto[0], trial.config)
-        if amount <= self._peaks.get(group, 0.0) or not self._roster.ledger.largest_gpu_memory:
+        key, share = trial.resources.auto
+        group, size = _group(key, trial.config), self._roster.ledger.largest_gpu_memory
+        if not size or not self._estimates[group].update(size, max(1, int(1 / share + 1e-9))):
             return
-        self._peaks[group] = amount
         sample = self._estimated(trial.resources, trial.config)
         text = f"{because}: trials{f' with {group}' if group else ''} now reserve {_shown(sample)}"
         self._note(text)
@@ -117,8 +117,8 @@ class GpuMemory:
         """Return a demand with the estimate, if there is one."""
         assert resources.auto is not None
         key, _ = resources.auto
-        peak = self._peaks.get(_group(key, config))
-        return resources if peak is None else self._reserving(resources, peak, is_alone=False)
+        amount = getattr(self._estimates.get(_group(key, config)), "amount", 0.0)
+        return self._reserving(resources, amount, is_alone=False) if amount else resources
 
     def _reserving(self, resources: Resources, amount: float, is_alone: bool) -> Resources:
         """Return a demand for so many bytes; with whole GPUs if it `is_alone` or no other trial would fit."""

@@ -14,14 +14,19 @@ from pathlib import Path
 import pytest
 
 from overtone import tune
+from overtone.cli import main
+from overtone.cli.commands import sync
+from overtone.control import holder as holders
 from overtone.core.table import TrialTable
 from overtone.engines.simulated import Simulated
 from overtone.errors import ArgumentError, MissingPackageError
+from overtone.journal.lock import WriterLock
 from overtone.observers.trackers.mark import MarkFile, marks, read_mark
 from overtone.observers.trackers.projection import follow_journal
 from overtone.observers.trackers.tracker import Steps, TrackerCallback, place_name
 from overtone.observers.trackers.trackers import Trackers
 from overtone.reading.journal_index import JournalIndex
+from overtone.store.cache import note_origin
 from overtone.store.folder_mark import FolderMark
 from overtone.worker.process_tree import parents
 
@@ -208,6 +213,55 @@ def test_two_at_once_send_once(done, tmp_path, capfd):
     first.join()
     second.join()
     assert results(LineTracker(path)) == complete(done)
+
+
+def test_a_sync_follows_a_run_to_its_end(done, tmp_path, monkeypatch, capsys):
+    """The driver of this run is the test: it holds the lock, and appends records."""
+    folder, tracker = tmp_path / "search", LineTracker(tmp_path / "lines")
+    shutil.copytree(done, folder)
+    monkeypatch.setattr(sync, "_callback", lambda kind, settings: LineTracker(tracker.path))
+    head, *records = (done / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    half = len(records) // 2
+    (folder / "journal.jsonl").write_bytes(b"".join([head, *records[:half]]))
+    lock, codes = WriterLock(folder / "journal.jsonl.lock"), []
+    words = ["sync", str(folder), "--to", "wandb", "--offline"]
+    following = threading.Thread(target=lambda: codes.append(main(words)))
+    following.start()
+    try:
+        while not tracker.path.exists() or not results(tracker):
+            time.sleep(0.02)
+        assert not codes
+        with open(folder / "journal.jsonl", "ab") as file:
+            file.write(b"".join(records[half:]))
+    finally:
+        lock.release()
+        following.join()
+    assert codes == [0]
+    assert results(tracker) == complete(done)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "search runs: wandb gets its results until it ends"
+    assert said[1].startswith("wandb has all of search: 4 trials, ")
+
+
+def test_a_sync_whose_process_is_killed_does_not_wait_for_the_run(done, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "search"
+    shutil.copytree(done, folder)
+    monkeypatch.setattr(sync, "_callback", lambda kind, settings: LineTracker(tmp_path / "lines", dies_at=3))
+    lock = WriterLock(folder / "journal.jsonl.lock")
+    try:
+        assert main(["sync", str(folder), "--to", "wandb"]) == 1
+    finally:
+        lock.release()
+    assert "results (its process was killed): overtone sync" in capsys.readouterr().err
+
+
+def test_a_sync_of_a_run_elsewhere_with_a_url_is_refused(done, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "search"
+    shutil.copytree(done, folder)
+    note_origin(folder, "s3://bucket/search")
+    monkeypatch.setattr(holders, "holder", lambda journal: holders.Holder(7, "elsewhere", 0.0))
+    assert main(["sync", str(folder), "--to", "wandb"]) != 0
+    assert "s3://bucket/search is run by process 7 on elsewhere: sync it there" in capsys.readouterr().err
 
 
 def test_a_mark_of_a_lost_end_is_not_trusted(done, tmp_path):

@@ -1,19 +1,26 @@
-"""`overtone sync EXP --to TRACKER`: send what a tracker lacks, or an experiment that had no tracker."""
+"""`overtone sync EXP --to TRACKER`: send what a tracker lacks, or an experiment that has no tracker.
+
+An experiment that runs is followed until its end.
+"""
 
 from __future__ import annotations
 
 import argparse
+import time
 from typing import TYPE_CHECKING, Any
 
 from overtone.cli.arguments import Arguments, add_experiment
 from overtone.cli.exit_codes import OK, WRONG
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from overtone.observers.trackers.tracker import TrackerCallback
 
 TRACKERS = ("wandb", "mlflow", "comet", "aim")
 
 _TIMEOUT_S = 600.0
+_LOOK_S = 1.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,28 +52,30 @@ def run(args: Arguments) -> int:
     """Send; the exit code is 1 if something is missing in the end.
 
     Raises:
-        OvertoneError: The experiment runs, or the tracker's package is missing.
+        OvertoneError: The journal of a running experiment is on another machine, or the tracker's package is
+            missing.
     """
-    from pathlib import Path
-
     from overtone.cli.lookup import journal_of
     from overtone.cli.tables import say
-    from overtone.control.holder import holder
-    from overtone.errors import OvertoneError
     from overtone.observers.trackers.mark import marks
     from overtone.observers.trackers.trackers import Trackers
     from overtone.reading.journal_index import JournalIndex
 
     journal = journal_of(args.experiment, args.dir)
-    if holder(journal) is not None:
-        raise OvertoneError(f"{journal.parent} runs: sync it when it has ended, or give the run a tracker")
+    if is_running := _is_running(journal):
+        say(f"{journal.parent.name} runs: {args.to} gets its results until it ends")
     made = [_callback(args.to, given) for given in _settings(args, list(marks(journal.parent, (args.to,))))]
-    index = JournalIndex(Path(journal))
-    index.refresh()
-    n = sum(row.n_results for row in index.table.rows.values())
     for one in made:
         one.upload_timeout = args.timeout
-    has_all = Trackers(journal.parent, made, index.table, {"name": journal.parent.name}).finish()
+    index = JournalIndex(journal)
+    trackers = Trackers(journal.parent, made, index.table, {"name": journal.parent.name})
+    while is_running and not trackers.are_over:
+        trackers.flush()
+        time.sleep(_LOOK_S)
+        is_running = _is_running(journal)
+    index.refresh()
+    n = sum(row.n_results for row in index.table.rows.values())
+    has_all = trackers.finish()
     if has_all:
         say(f"{args.to} has all of {journal.parent.name}: {len(index.table.rows):,} trials, {n:,} results")
         for one in made:
@@ -74,6 +83,24 @@ def run(args: Arguments) -> int:
             if note := one.note():
                 say(note)
     return OK if has_all else WRONG
+
+
+def _is_running(journal: Path) -> bool:
+    """Return whether a process runs the experiment.
+
+    Raises:
+        OvertoneError: It does on another machine, and this machine has a copy of the journal.
+    """
+    from overtone.control.holder import holder, this_host
+    from overtone.errors import OvertoneError
+    from overtone.store.cache import origin
+
+    driver = holder(journal)
+    if driver is not None and driver.hostname != this_host() and origin(journal.parent) is not None:
+        raise OvertoneError(
+            f"{origin(journal.parent)} is run by {driver}: sync it there, or here when it has ended"
+        )
+    return driver is not None
 
 
 def _settings(args: Arguments, known: list[Any]) -> list[dict[str, Any]]:

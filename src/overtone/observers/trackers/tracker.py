@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from overtone.errors import MissingPackageError
 from overtone.observers.callbacks.callback import LoggerCallback
@@ -16,6 +16,9 @@ from overtone.space import flatten
 
 WAIT_S = 30.0
 """Most seconds that the end of a run waits for its trackers."""
+
+End = Literal["finished", "failed", "cut off"]
+"""Ends of a trial's run; the end of the search cuts off what has not ended."""
 
 
 class TrackerCallback(LoggerCallback):
@@ -118,31 +121,29 @@ class TagTracker(TrackerCallback):
 
     def log_trial_end(self, trial: Any, failed: bool = False) -> None:
         """End the trial's run; that of the best trial ends later."""
-        if failed:
-            self.do(self._tag, trial.trial_id, "failed")
         if self.best is None or self.best.trial_id != trial.trial_id:
-            self.do(self._end, trial.trial_id, True)
+            self.do(self._end, trial.trial_id, "failed" if failed else "finished")
 
     def log_best(self, trial: Any, before: Any) -> None:
         """End the run of the trial that was the best."""
         if before is not None and before.trial_id != trial.trial_id:
-            self.do(self._end, before.trial_id, True)
+            self.do(self._end, before.trial_id, "finished")
 
     def on_experiment_end(self, trials: list[Any], **info: Any) -> None:
         """Tag the best run, and end all."""
         if self.best is not None:
             self.do(self._tag, self.best.trial_id, "best")
-            self.do(self._end, self.best.trial_id, True)
+            self.do(self._end, self.best.trial_id, "finished")
         for trial in trials:
             if not trial.is_finished():
-                self.do(self._end, trial.trial_id, False)
+                self.do(self._end, trial.trial_id, "cut off")
 
     def _tag(self, trial_id: str, tag: str) -> None:
         """Tag a run, if it is open."""
         raise NotImplementedError
 
-    def _end(self, trial_id: str, is_final: bool) -> None:
-        """End a run, if it is open; a run whose end is not final is continued by a resume."""
+    def _end(self, trial_id: str, how: End) -> None:
+        """End a run, if it is open; a run that was cut off is continued by a resume."""
         raise NotImplementedError
 
 

@@ -84,6 +84,11 @@ class Trackers(Observer):
             one.start()
             one.listen()
 
+    @property
+    def are_over(self) -> bool:
+        """Whether all processes have ended."""
+        return all(one.is_over for one in self._senders)
+
     def close(self) -> None:
         """Wait until the trackers have all, or for a time. Twice is safe."""
         if not self._has_ended:

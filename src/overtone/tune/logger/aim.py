@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from overtone.errors import ArgumentError
-from overtone.observers.trackers.tracker import Steps, TagTracker
+from overtone.observers.trackers.tracker import End, Steps, TagTracker
 from overtone.space import flatten
 
 __all__ = ["AimLoggerCallback"]
@@ -124,10 +124,12 @@ class AimLoggerCallback(TagTracker):
         if trial_id in self._runs:
             self._runs[trial_id].add_tag(tag)
 
-    def _end(self, trial_id: str, is_final: bool) -> None:
+    def _end(self, trial_id: str, how: End) -> None:
         if trial_id in self._runs:
+            if how == "failed":
+                self._tag(trial_id, "failed")
             self._runs.pop(trial_id).close()
-            if is_final:  # else a resume takes it up
+            if how != "cut off":  # else a resume takes it up
                 self.run_ids.pop(trial_id, None)
 
 

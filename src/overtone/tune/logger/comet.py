@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from overtone.observers.trackers.tracker import Steps, TagTracker
+from overtone.observers.trackers.tracker import End, Steps, TagTracker
 from overtone.space import flatten
 
 __all__ = ["CometLoggerCallback"]
@@ -142,11 +142,13 @@ class CometLoggerCallback(TagTracker):
         if trial_id in self._experiments:
             self._experiments[trial_id].add_tag(tag)
 
-    def _end(self, trial_id: str, is_final: bool) -> None:
+    def _end(self, trial_id: str, how: End) -> None:
         if trial_id in self._experiments:
+            if how == "failed":
+                self._tag(trial_id, "failed")
             self._experiments[trial_id].end()
             del self._experiments[trial_id]
-            if is_final:  # else a resume takes it up
+            if how != "cut off":  # else a resume takes it up
                 self.run_ids.pop(trial_id, None)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from overtone.errors import ArgumentError, MissingPackageError
-from overtone.observers.trackers.tracker import WAIT_S, Steps, TrackerCallback
+from overtone.observers.trackers.tracker import WAIT_S, End, Steps, TagTracker
 from overtone.space import flatten
 from overtone.tune.session import get_context
 from overtone.worker.session.current import is_inside
@@ -20,11 +20,10 @@ __all__ = ["WandbLoggerCallback", "setup_wandb"]
 KEY, PROJECT, GROUP = "WANDB_API_KEY", "WANDB_PROJECT_NAME", "WANDB_GROUP_NAME"
 """Environment variables that stand for arguments."""
 
-_FAILED, _KILLED = 1, 255
-"""Exit codes of runs."""
+_EXIT_CODES: Mapping[End, int] = {"finished": 0, "failed": 1, "cut off": 255}
 
 
-class WandbLoggerCallback(TrackerCallback):
+class WandbLoggerCallback(TagTracker):
     """Callback that logs each trial as a run of Weights & Biases.
 
     A process of its own sends the runs, so that wandb holds up neither the search nor its start. A run's
@@ -149,25 +148,6 @@ class WandbLoggerCallback(TrackerCallback):
         if self.upload_checkpoints and trial.checkpoint is not None:
             self.do(self._log_checkpoint, trial.trial_id, str(trial), trial.checkpoint)
 
-    def log_trial_end(self, trial: Any, failed: bool = False) -> None:
-        """End the trial's run; that of the best trial ends later."""
-        if self.best is None or self.best.trial_id != trial.trial_id:
-            self.do(self._end, trial.trial_id, _FAILED if failed else 0)
-
-    def log_best(self, trial: Any, before: Any) -> None:
-        """End the run of the trial that was the best."""
-        if before is not None and before.trial_id != trial.trial_id:
-            self.do(self._end, before.trial_id, 0)
-
-    def on_experiment_end(self, trials: list[Any], **info: Any) -> None:
-        """Tag the best run, and end all."""
-        if self.best is not None:
-            self.do(self._tag_best, self.best.trial_id)
-            self.do(self._end, self.best.trial_id, 0)
-        for trial in trials:
-            if not trial.is_finished():
-                self.do(self._end, trial.trial_id, _KILLED)
-
     def close(self) -> None:
         """Wait until wandb's own process has written everything; the end of a run waits 30 s for that."""
         if end := getattr(sys.modules.get("wandb"), "teardown", None):
@@ -205,16 +185,16 @@ class WandbLoggerCallback(TrackerCallback):
         except FileNotFoundError:
             return  # a later checkpoint has replaced it
 
-    def _tag_best(self, trial_id: str) -> None:
+    def _tag(self, trial_id: str, tag: str) -> None:
         if (run := self._runs.get(trial_id)) is not None:
-            run.tags = (*(run.tags or ()), "best")
+            run.tags = (*(run.tags or ()), tag)
 
-    def _end(self, trial_id: str, exit_code: int) -> None:
+    def _end(self, trial_id: str, how: End) -> None:
         if (run := self._runs.get(trial_id)) is None:
             return
-        run.finish(exit_code=exit_code)
+        run.finish(exit_code=_EXIT_CODES[how])
         del self._runs[trial_id]
-        if exit_code != _KILLED:  # else a resume takes it up
+        if how != "cut off":  # else a resume takes it up
             self.run_ids.pop(trial_id, None)
 
     def _shown(self, value: Any) -> Any:
