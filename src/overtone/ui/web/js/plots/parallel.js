@@ -26,7 +26,7 @@ import { inSlices } from "./slices.js";
 const MOST_AXES = 24;
 const MOST_LINES = 500; // drawn one by one
 const N_BEST = 50; // of more trials
-const SPACING = 96;
+const SPACING = 80; // four axes on a phone
 const TOP = 34;
 const BELOW = 34; // with the place of missing values
 
