@@ -31,11 +31,10 @@ export function TrialView() {
   }, [data]);
   const status = row < 0 ? (data?.status ?? "PENDING") : (levelAt(now, "fact:status", row) ?? data?.status);
   const state = row < 0 ? status : stateOf(now, row);
-  const shownState = data?.status === "INTERRUPTED" && status === "RUNNING" ? "INTERRUPTED" : state;
-  const isRunning = shownState === "RUNNING";
+  const isRunning = state === "RUNNING";
   return html`<header class="view-head">
       <div class="view-title"><p class="crumb"><a href=${link("trials")}>${t("tables.trials")}</a> <span class="faint" aria-hidden="true">›</span></p>
-      <h1 class="anywhere"><bdi>${id}</bdi></h1><${Badge} state=${shownState} />
+      <h1 class="anywhere"><bdi>${id}</bdi></h1><${Badge} state=${state} />
       ${data?.best?.trial_id === id && html`<span class="best-mark">★ ${t("tables.best_trial")}</span>`}</div>
       <div class="view-tools"><${Neighbours} row=${row} />
         ${row >= 0 && html`<${Button} small=${true} isPressed=${selected.value.has(row)} label=${t("tables.choose_short")} onClick=${() => toggleSelected(row)} />`}
