@@ -27,7 +27,8 @@ GRACE_S = 4.0
 MOST_RESTARTS = 50
 _SHOW_CURSOR = "\x1b[?25h"
 _LOOK_S = 0.05
-_SERVER_S = 20.0
+_SERVER_S = 60.0
+"""Seconds in which the server may start, and the first record may come, on a busy machine."""
 
 
 class Interrupted(BaseException):

@@ -13,6 +13,9 @@ from overtone.standard_streams import say
 _PATIENCE_S = 15.0
 """Seconds that the end of a run waits for the address."""
 
+_START_S = 60.0
+"""Seconds in which the server may start: a busy machine takes long, and the run does not wait for it."""
+
 # The script may have put Overtone on its path by itself; at the end of the path, nothing is shadowed.
 _START = "import sys; sys.path.append(sys.argv.pop(1)); from overtone.cli import main; sys.exit(main())"
 
@@ -51,10 +54,12 @@ class DashboardProcess:
                 env=environment,
                 cwd="/",
                 start_new_session=True,
-                timeout=_PATIENCE_S,
+                timeout=_START_S,
                 check=False,
             )
             text = done.stdout.decode("utf-8", "replace").strip()
+        except subprocess.TimeoutExpired:
+            text = f"its server did not start within {_START_S:.0f} s"
         except (OSError, subprocess.SubprocessError) as error:
             text = f"{type(error).__name__}: {error}"
         last = text.rpartition("\n")[2]

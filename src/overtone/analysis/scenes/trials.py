@@ -205,7 +205,7 @@ def cost(found: Cost) -> s.Scene:
     )
     if len(found.duration_counts):
         panels.append(_durations(found))
-    return s.Scene(title, tuple(panels), columns=2)
+    return s.Scene(title, tuple(panels), columns=3)
 
 
 def _durations(found: Cost) -> s.Panel:

@@ -11,6 +11,9 @@ import { extent, spansDecades } from "./scales.js";
 
 /** @typedef {import("./curve_data.js").Curve} Curve */
 
+/** Distances of ticks between whole numbers. */
+const WHOLE = Array.from({ length: 36 }, (_, i) => [1, 2, 5][i % 3] * 10 ** Math.floor(i / 3));
+
 /**
  * @param {{series: Curve[], metric: string, height?: number, isLog?: boolean, sync?: string, xLabel?: string, isStepped?: boolean,
  *   onPick?: (curve: Curve) => void}} props  `isLog` is by default chosen by the values; plots with the same
@@ -36,7 +39,8 @@ export function Curves({ series, metric, height = 260, isLog, sync, xLabel, isSt
       width: Math.max(200, element.clientWidth), height,
       legend: { show: false },
       scales: { x: { time: false }, y: { distr: log ? 3 : 1 } },
-      axes: [{ ...axis, label: xLabel ?? t("plots.iteration"), labelSize: 20, labelFont: "12px system-ui, sans-serif", size: 32, space: 50 }, { ...axis, size: 64, space: 30,
+      axes: [{ ...axis, label: xLabel ?? t("plots.iteration"), labelSize: 20, labelFont: "12px system-ui, sans-serif", size: 32, space: 50,
+        ...(data.x.every(Number.isInteger) ? { incrs: WHOLE } : {}) }, { ...axis, size: 64, space: 30,
         values: (/** @type {unknown} */ _, /** @type {(number|null)[]} */ ticks) => ticks.map((tick) => (tick === null ? "" : number(tick))) }],
       cursor: { focus: { prox: 24 }, drag: { x: true, y: false, uni: 20 }, points: { size: 8 }, ...(sync ? { sync: { key: sync, setSeries: false } } : {}) },
       focus: { alpha: single ? 1 : 0.3 },

@@ -26,7 +26,7 @@ import { inSlices } from "./slices.js";
 const MOST_AXES = 24;
 const MOST_LINES = 500; // drawn one by one
 const N_BEST = 50; // of more trials
-const SPACING = 96;
+const SPACING = 80; // four axes on a phone
 const TOP = 34;
 const BELOW = 34; // with the place of missing values
 
@@ -218,7 +218,7 @@ export function Parallel({ table, facts, height = 380, label }) {
   return html`<${Chart} frame=${frame} label=${label} draw=${draw} deps=${[facts, axes, focus, all, dense, mask]} over=${over}
       overDeps=${[axes, hovered.value, selected.value]} spot=${spot} onSpot=${show} find=${find} step=${step}
       onPick=${(/** @type {Spot} */ { row }) => row !== undefined && go("trial", table.ids[row])}>
-    ${frame.width > 0 && axes.map((axis, i) => html`<${AxisHandle} key=${axis.key} axis=${axis} x=${xOf(i)} room=${Math.min(spacing || SPACING, 140) - 4}
+    ${frame.width > 0 && axes.map((axis, i) => html`<${AxisHandle} key=${axis.key} axis=${axis} x=${xOf(i)} room=${Math.min(spacing || SPACING, i % (axes.length - 1) ? 140 : SPACING) - 4}
       top=${TOP} height=${tall} bottom=${axis.hasMissing ? bottom : 0} spacing=${spacing || SPACING} brush=${active.get(axis.key)}
       text=${active.has(axis.key) ? brushText(table, [rangeOf(axis, /** @type {Brush} */ (active.get(axis.key)))]) : t("plots.not_brushed")}
       onMove=${(/** @type {number} */ by) => move(i, by)}

@@ -1,14 +1,17 @@
 /** Where a trial stands, as a word of `Badge`, and how long it ran. */
 
+import { overview } from "../state.js";
+
 /** @typedef {import("../data/table.js").Table} Table */
 
 /**
  * @param {Table} table
  * @param {number} row
- * @returns {string} "STOPPED" for a trial that was ended before it was finished
+ * @returns {string} "STOPPED" for a trial that was ended before it was finished, "INTERRUPTED" for one whose driver is gone
  */
 export function stateOf(table, row) {
   const status = levelAt(table, "fact:status", row) ?? "PENDING";
+  if (status === "RUNNING" && ["crashed", "interrupted"].includes(overview.value?.state ?? "")) return "INTERRUPTED";
   const end = levelAt(table, "fact:end", row);
   return status === "TERMINATED" && end !== null && end !== "finished" ? "STOPPED" : status;
 }

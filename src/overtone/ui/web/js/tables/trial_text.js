@@ -8,7 +8,7 @@ const LONGEST = 4000;
 
 /** @param {{text: string, except?: string}} props `except` is the trial whose page this is */
 export function TrialText({ text, except }) {
-  const shown = text.slice(0, LONGEST);
+  const shown = text.slice(0, LONGEST).replaceAll(" -> ", "\u00a0→ "); // no line ends within an arrow
   const parts = [];
   let at = 0;
   for (const match of shown.matchAll(WORD)) {

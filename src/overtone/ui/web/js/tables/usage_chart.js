@@ -6,6 +6,7 @@ const [WIDTH, HEIGHT] = [160, 36];
 
 /** @param {{parts: (number | null)[], label: string}} props parts from 0 to 1; null where nothing is known */
 export function UsageChart({ parts, label }) {
+  if (parts.length === 1) parts = [parts[0], parts[0]]; // a level line
   const x = (/** @type {number} */ i) => ((WIDTH * i) / Math.max(1, parts.length - 1)).toFixed(1);
   const y = (/** @type {number} */ part) => ((HEIGHT - 1) * (1 - Math.max(0, Math.min(part, 1))) + 0.5).toFixed(1);
   let line = "";

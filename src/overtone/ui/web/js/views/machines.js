@@ -1,7 +1,7 @@
 /** The machines of a run: which one is slow, what each one does, and the trials on it. */
 
 import { html } from "../html.js";
-import { bytes, took } from "../format.js";
+import { bytes, count, took } from "../format.js";
 import { t } from "../i18n.js";
 import { clockNow, experiment, overview, source } from "../state.js";
 import { useAnswer } from "../tables/answers.js";
@@ -63,9 +63,9 @@ function Machine({ node, isSlow }) {
   return html`<section class=${`panel machine${isSlow ? " is-slow" : ""}`}>
     <${Figure} title=${title} summary=${summary} table=${charts.length > 0 && (() => samplesTable(charts, node))}>
       <dl class="trial-facts">
-        <div><dt>${t("tables.runs_here")}</dt><dd>${trials.length}</dd></div>
-        <div><dt>${t("tables.trials_here")}</dt><dd>${node.n_trials}</dd></div>
-        ${node.failed > 0 && html`<div><dt>${t("tables.failed_here")}</dt><dd>${node.failed}</dd></div>`}
+        <div><dt>${t("tables.runs_here")}</dt><dd>${count(trials.length)}</dd></div>
+        <div><dt>${t("tables.trials_here")}</dt><dd>${count(node.n_trials)}</dd></div>
+        ${node.failed > 0 && html`<div><dt>${t("tables.failed_here")}</dt><dd>${count(node.failed)}</dd></div>`}
         <div><dt>${t("tables.per_iteration")}</dt><dd>${took(node.seconds_per_iteration) || "–"}</dd></div>
       </dl>
       <div class="machine-charts">${charts.map(({ key, label, now, parts, isFull }) => html`<div key=${key} class=${isFull ? "machine-chart is-full" : "machine-chart"}>

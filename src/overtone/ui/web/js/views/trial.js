@@ -1,9 +1,9 @@
 /** One trial: what became of it and why, its curve, its config beside the best one, and its output. */
 
-import { html } from "../html.js";
+import { html, useEffect } from "../html.js";
 import { text, took } from "../format.js";
 import { t } from "../i18n.js";
-import { clockNow, experiment, go, link, route, selected, source, table, toggleSelected } from "../state.js";
+import { clockNow, experiment, go, link, redirect, route, selected, source, table, toggleSelected } from "../state.js";
 import { useAnswer } from "../tables/answers.js";
 import { CurveFigure } from "../tables/curve_figure.js";
 import { verdictText } from "../tables/decision_text.js";
@@ -26,13 +26,15 @@ export function TrialView() {
   const facts = ["status", "n_results", "rung", "source"].map((name) => now.column(`fact:${name}`)?.values[row]);
   const ask = () => /** @type {import("../data/source.js").Source} */ (source.value).trial(experiment.value, id);
   const { data, error, reload } = useAnswer(ask, `${experiment.value} ${id}`, facts.join());
+  useEffect(() => {
+    if (data && data.id !== id) redirect(link("trial", data.id)); // the address had its number
+  }, [data]);
   const status = row < 0 ? (data?.status ?? "PENDING") : (levelAt(now, "fact:status", row) ?? data?.status);
   const state = row < 0 ? status : stateOf(now, row);
-  const shownState = data?.status === "INTERRUPTED" && status === "RUNNING" ? "INTERRUPTED" : state;
-  const isRunning = shownState === "RUNNING";
+  const isRunning = state === "RUNNING";
   return html`<header class="view-head">
       <div class="view-title"><p class="crumb"><a href=${link("trials")}>${t("tables.trials")}</a> <span class="faint" aria-hidden="true">›</span></p>
-      <h1 class="anywhere"><bdi>${id}</bdi></h1><${Badge} state=${shownState} />
+      <h1 class="anywhere"><bdi>${id}</bdi></h1><${Badge} state=${state} />
       ${data?.best?.trial_id === id && html`<span class="best-mark">★ ${t("tables.best_trial")}</span>`}</div>
       <div class="view-tools"><${Neighbours} row=${row} />
         ${row >= 0 && html`<${Button} small=${true} isPressed=${selected.value.has(row)} label=${t("tables.choose_short")} onClick=${() => toggleSelected(row)} />`}

@@ -30,7 +30,7 @@ export function BestPanel() {
     <p class="best-line"><span class="best-number">${number(best.value)}</span>
       <span class="faint">${metric} · ${t(mode === "max" ? "shell.larger_better" : "shell.smaller_better")}</span></p>
     <p><a href=${link("trial", trial)}>${t("shell.trial_named", { trial })}</a>${isBetterBefore
-      ? html` <span class="faint">${t("shell.best_before", { value: number(best.best_value), t: best.best_iteration ?? "" })}</span>` : ""}</p>
+      ? html` <span class="faint">· ${t("shell.best_before", { value: number(best.best_value), t: best.best_iteration ?? "" })}</span>` : ""}</p>
     <dl class="config">${names.slice(0, MOST_SHOWN).map((name) => html`<div key=${name}><dt class="cut" title=${name}>${name}</dt>
       <dd class="cut" title=${config[name]}>${config[name]}</dd></div>`)}</dl>
     ${names.length > MOST_SHOWN && html`<p class="faint small">${t("shell.more_params", { n: names.length - MOST_SHOWN })}</p>`}
