@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from overtone.core.goal import is_number, lookup, real
 from overtone.core.messages import Record, Reported, Ruled
 from overtone.journal.codec import Codec
+from overtone.reading.drawn_brackets import BracketOf, unknown_bracket
 from overtone.reading.journal_reader import JournalReader, Reports, iteration_of
 
 _ITERATIONS = "training_iteration"
@@ -48,26 +49,33 @@ class Standings:
         rungs: Where trials were judged.
         metric, mode: What they were judged by.
         clock: The scheduler's `time_attr`.
+        bracket_of: Returns the bracket that was drawn for a trial.
     """
 
-    def __init__(self, rungs: Sequence[float], metric: str, mode: str, clock: str) -> None:
-        self._rungs = sorted(rungs)
+    def __init__(
+        self, rungs: Sequence[float], metric: str, mode: str, clock: str,
+        bracket_of: BracketOf = unknown_bracket,
+    ) -> None:  # fmt: skip
+        self._rungs, self._bracket_of = sorted(rungs), bracket_of
         self._places: defaultdict[_Group, _Places] = defaultdict(_Places)
         self._n_passed: dict[str, int] = {}  # the rungs that each trial has come to
-        self._bracket: dict[str, int] = {}  # of each trial of which a ruling names it
+        self._bracket: dict[str, int] = {}  # of each trial of which it is known
         self._judged: set[_Group] = set()
         self._doubtful: set[_Group] = set()
         self._metric, self._clock = metric, clock
         self._sign = -1.0 if mode == "min" else 1.0
 
     @classmethod
-    def of(cls, journal: Path, rungs: Iterable[float], metric: str, mode: str, clock: str) -> Standings:
+    def of(
+        cls, journal: Path, rungs: Iterable[float], metric: str, mode: str, clock: str,
+        bracket_of: BracketOf = unknown_bracket,
+    ) -> Standings:  # fmt: skip
         """Return the standings at the end of a journal.
 
         Raises:
             StorageError: The journal cannot be read, or is damaged.
         """
-        standings = cls(sorted(rungs), metric, mode, clock)
+        standings = cls(sorted(rungs), metric, mode, clock, bracket_of)
         standings.read(JournalReader(journal))
         return standings
 
@@ -123,7 +131,7 @@ class Standings:
             return
         value = lookup(event.metrics, self._metric)
         known = real(value) if is_number(value) else None
-        bracket = self._bracket.get(event.trial_id)
+        bracket = self.bracket(event.trial_id)
         while n_passed < len(self._rungs) and clock >= self._rungs[n_passed]:
             group = self._rungs[n_passed], bracket
             self._places[group].append(n, event.time, event.trial_id, event.t, known)
@@ -142,7 +150,9 @@ class Standings:
         return sorted(self._places[group].up_to(n), key=lambda one: self._score(one.value), reverse=True)
 
     def bracket(self, trial_id: str) -> int | None:
-        """Return the number of a trial's bracket; None if no ruling names it."""
+        """Return the number of a trial's bracket; None if it was not drawn, and no ruling names it."""
+        if trial_id not in self._bracket and (drawn := self._bracket_of(trial_id)) is not None:
+            self._bracket[trial_id] = drawn
         return self._bracket.get(trial_id)
 
     def passed(self, trial_id: str) -> list[tuple[float, RungPlace]]:
@@ -204,11 +214,13 @@ class StandingsOnDemand:
 
     Args:
         journal: The file.
-        metric, mode, clock: See `Standings`.
+        metric, mode, clock, bracket_of: See `Standings`.
     """
 
-    def __init__(self, journal: Path, metric: str, mode: str, clock: str) -> None:
-        self._journal, self._goal = journal, (metric, mode, clock)
+    def __init__(
+        self, journal: Path, metric: str, mode: str, clock: str, bracket_of: BracketOf = unknown_bracket
+    ) -> None:
+        self._journal, self._goal = journal, (metric, mode, clock, bracket_of)
         self._rungs: list[float] = []
         self._standings: Standings | None = None
         self._reader = JournalReader(journal)

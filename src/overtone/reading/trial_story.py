@@ -10,6 +10,7 @@ from overtone.core.goal import is_number, lookup
 from overtone.core.table import is_redone
 from overtone.core.trial import OF_DEMANDS
 from overtone.core.types import Why
+from overtone.reading.drawn_brackets import drawn_brackets
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.request_text import asked, interruption, is_study, noted
 from overtone.reading.rung_standings import RungPlace, Standings
@@ -88,7 +89,9 @@ class Story:
         for record in index.records(trial_id):
             self._take(record)
         if index.rungs and metric is not None:
-            standings = standings or Standings.of(index.journal, index.rungs, metric, self._mode, clock)
+            standings = standings or Standings.of(
+                index.journal, index.rungs, metric, self._mode, clock, drawn_brackets(index.header)
+            )
             self._compare(standings)
         self.standings = standings
 

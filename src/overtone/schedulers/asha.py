@@ -19,7 +19,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.base import TrialScheduler
-from overtone.schedulers.ladders import Ladders
+from overtone.schedulers.ladders import BracketDraw, Ladders
 from overtone.schedulers.rungs import Rung
 
 
@@ -41,11 +41,12 @@ class ASHAScheduler(TrialScheduler):
         stop_last_trials: bool = True, rule: str = "stop",
     ) -> None:  # fmt: skip
         self.time_attr, self.metric, self.mode, self.rule = time_attr, metric, mode, rule
-        self._first, self._last, self._eta, self._n_brackets = grace_period, max_t, reduction_factor, brackets
+        self._eta = reduction_factor
+        self.bracket_draw = BracketDraw("asha", grace_period, max_t, reduction_factor, brackets)
         self._end, self.pauses = max_t if stop_last_trials else NEVER, rule == "promote"
 
     def on_start(self, view: View) -> None:
-        self._ladders = Ladders("asha", view, self._first, self._last, self._eta, Rung, self._n_brackets)
+        self._ladders = Ladders("asha", view, self.bracket_draw, self._eta, Rung)
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t >= self._end:

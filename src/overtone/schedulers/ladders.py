@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from overtone.core.decision import Stop
 from overtone.core.messages import NEVER
+from overtone.core.randomness import keyed
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Why
@@ -16,31 +17,51 @@ from overtone.schedulers.rungs import Rung, first_pending, milestones
 R = TypeVar("R", bound=Rung)
 
 
-class Ladders(Generic[R]):
-    """The brackets of a search: bracket s has the rungs first * factor^k from k = s on.
+class BracketDraw:
+    """The bracket of each trial: drawn by its id and the seed, in proportion to the sizes of HyperBand's.
 
-    A trial's bracket is drawn, in proportion to the sizes of HyperBand's.
+    Args:
+        rule: The name of the scheduler.
+        first, last, factor: Bracket s has the rungs first * factor^k < last from k = s on.
+        brackets: Number of brackets, limited to the number of rungs; one if there are no rungs.
+
+    Attributes:
+        milestones: The rungs of each bracket, ascending.
+    """
+
+    def __init__(self, rule: str, first: float, last: float, factor: float, brackets: int = 1) -> None:
+        self._purpose = f"{rule} bracket"
+        most = len(milestones(first, last, factor)) + 1
+        self.milestones = [milestones(first, last, factor, k) for k in range(min(brackets, most))]
+        self._sizes = [factor ** len(rungs) / (len(rungs) + 1) for rungs in self.milestones]
+
+    def number(self, seed: int, trial_id: str) -> int | None:
+        """Return the number of a trial's bracket, from 1; None if there is only one."""
+        if len(self._sizes) == 1:
+            return None
+        draw = keyed(seed, self._purpose, trial_id)
+        return 1 + draw.choices(range(len(self._sizes)), self._sizes)[0]
+
+
+class Ladders(Generic[R]):
+    """Rungs of a search with one or several brackets.
 
     Args:
         rule: The name of the scheduler, for reasons.
+        draw: Draws the bracket of each trial.
+        factor: The inverse of the share of trials that continue at a rung.
         make: Makes the rung of a milestone.
-        brackets: Number of brackets, limited to the number of rungs; one if there are no rungs.
 
     Attributes:
         rungs: All rungs, the highest milestone first.
     """
 
     def __init__(
-        self, rule: str, view: View, first: float, last: float, factor: float, make: Callable[[float], R],
-        brackets: int = 1,
-    ) -> None:  # fmt: skip
-        self._rule, self._view, self._factor = rule, view, factor
-        most = len(milestones(first, last, factor)) + 1
-        self._brackets = [
-            [make(rung) for rung in milestones(first, last, factor, k)] for k in range(min(brackets, most))
-        ]
+        self, rule: str, view: View, draw: BracketDraw, factor: float, make: Callable[[float], R]
+    ) -> None:
+        self._rule, self._view, self._factor, self._draw = rule, view, factor, draw
+        self._brackets = [[make(rung) for rung in rungs] for rungs in draw.milestones]
         self._n_stopped = 0
-        self._sizes = [factor ** len(rungs) / (len(rungs) + 1) for rungs in self._brackets]
         self._number: dict[str, int] = {}  # The bracket's number by trial id, if there are several.
         self._next: dict[str, tuple[list[R], int]] = {}  # Bracket and next rung, by trial id.
         every = [rung for rungs in self._brackets for rung in rungs]
@@ -49,10 +70,8 @@ class Ladders(Generic[R]):
     def add(self, trial: Trial) -> None:
         """Add a trial below all rungs; a retried trial above the rungs that it has passed."""
         rungs = self._brackets[0]
-        if len(self._brackets) > 1:
-            draw = self._view.random(f"{self._rule} bracket", trial.id)
-            k = draw.choices(range(len(self._brackets)), self._sizes)[0]
-            rungs, self._number[trial.id] = self._brackets[k], k + 1
+        if (number := self._draw.number(self._view.seed, trial.id)) is not None:
+            rungs, self._number[trial.id] = self._brackets[number - 1], number
         self._next[trial.id] = (rungs, _passed(rungs, trial.last.t) if trial.last else 0)
 
     def bracket(self, trial_id: str) -> int | None:

@@ -23,7 +23,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.base import TrialScheduler
-from overtone.schedulers.ladders import Ladders
+from overtone.schedulers.ladders import BracketDraw, Ladders
 from overtone.schedulers.rungs import Rung
 
 Scores = tuple[float, ...]
@@ -95,12 +95,12 @@ class MOASHA(TrialScheduler):
         reduction_factor: float = 3, brackets: int = 1, stop_last_trials: bool = True,
     ) -> None:  # fmt: skip
         self.time_attr, self.metric, self.mode = time_attr, metric, mode  # type: ignore[assignment]
-        self._first, self._last, self._eta, self._n_brackets = grace_period, max_t, reduction_factor, brackets
+        self._eta = reduction_factor
+        self.bracket_draw = BracketDraw("moasha", grace_period, max_t, reduction_factor, brackets)
         self._end = max_t if stop_last_trials else NEVER
 
     def on_start(self, view: View) -> None:
-        first, last = self._first, self._last
-        self._ladders = Ladders("moasha", view, first, last, self._eta, FrontRung, self._n_brackets)
+        self._ladders = Ladders("moasha", view, self.bracket_draw, self._eta, FrontRung)
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t >= self._end:

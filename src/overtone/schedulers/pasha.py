@@ -24,7 +24,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.base import TrialScheduler
-from overtone.schedulers.ladders import Ladders
+from overtone.schedulers.ladders import BracketDraw, Ladders
 from overtone.schedulers.rungs import Rung
 
 PERCENTILE = 0.9
@@ -50,7 +50,8 @@ class PASHA(TrialScheduler):
         self._first, self._last, self._eta = grace_period, max_t, reduction_factor
 
     def on_start(self, view: View) -> None:
-        self._ladders = Ladders("pasha", view, self._first, self._last, self._eta, Rung)
+        draw = BracketDraw("pasha", self._first, self._last, self._eta)
+        self._ladders = Ladders("pasha", view, draw, self._eta, Rung)
         self._levels = [*(rung.milestone for rung in reversed(self._ladders.rungs)), self._last]
         self._k = min(1, len(self._levels) - 1)  # the top's place among the levels
         self._values: dict[float, dict[str, float]] = {level: {} for level in self._levels}

@@ -1,10 +1,12 @@
 """The page's modules as one script, and its style sheets as one: no build step, and one request for each.
 
-Each module becomes a function that runs once and returns its exports, in order of dependence. Lines keep
-their numbers, and lose comments and indentation (docs/decisions/0029). Own modules keep to some forms of
-`import` and `export`, each on lines of its own: named imports from a relative path that ends with ".js" or
-from a vendored name, a default import from a vendored name, `export` before a const, a function or a class,
-and `export { a, b as c };`, with or without `from`. Any other form is an error with its file and line.
+Each module becomes a function that runs once, in order of dependence. Its exports are constants of the
+script, so that a module needs no line for what it imports; a name of its own for an import is a parameter.
+Lines keep their numbers, and lose comments and indentation (docs/decisions/0029). Own modules keep to some
+forms of `import` and `export`, each on lines of its own: named imports from a relative path that ends with
+".js" or from a vendored name, a default import from a vendored name, `export` before a const, a function or
+a class, and `export { a, b as c };`, with or without `from`. Any other form is an error with its file and
+line. No export has the name of a global of browsers: in other modules that name would mean the export.
 """
 
 from __future__ import annotations
@@ -43,9 +45,8 @@ class BundleError(Exception):
 
 @dataclass
 class _Module:
-    text: str
-    number: int
-    exports: dict[str, str] = field(default_factory=dict)  # its name outside: an expression inside
+    exports: dict[str, str] = field(default_factory=dict)  # its name for importers: an expression inside
+    constants: dict[str, str] = field(default_factory=dict)  # its name for importers: an expression outside
 
 
 def script(entry: str, after: str = "") -> str:
@@ -78,8 +79,9 @@ def factory(entry: str) -> str:
     Each call has modules, and so signals, of its own.
     """
     bundle = _Bundle()
-    exports = _variable(bundle.add(f"js/{entry}", ()).number)
-    return "\n".join(['(() => {"use strict";', *bundle.parts, f"return {exports};\n}})"])
+    constants = bundle.add(f"js/{entry}", ()).constants
+    exports = ", ".join(f"{name}: {constant}" for name, constant in constants.items())
+    return "\n".join(['(() => {"use strict";', *bundle.parts, f"return {{ {exports} }};\n}})"])
 
 
 def style() -> str:
@@ -106,6 +108,7 @@ class _Bundle:
     def __init__(self) -> None:
         self.modules: dict[str, _Module] = {}
         self.parts: list[str] = []
+        self._names: set[str] = set()
         entries = json.loads((WEB / "vendor" / "vendor.json").read_text("utf-8"))
         self._vendored = {entry["import"]: entry for entry in entries if entry["import"]}
 
@@ -123,7 +126,8 @@ class _Bundle:
             text = _VENDORED.sub("\n", source) if is_vendored else _compact(source)
         except ValueError as error:
             raise BundleError(f"{path}: {error}") from error
-        module = _Module(text, -1)
+        module = _Module()
+        imports: dict[str, str] = {}  # a name in the module: a constant of the script
 
         def fail(match: re.Match[str], problem: str) -> BundleError:
             line = match.string.count("\n", 0, match.start()) + 1
@@ -139,27 +143,29 @@ class _Bundle:
                 raise fail(match, "no such file")
             return self.add(other, importers)
 
-        def chosen(match: re.Match[str], names: str, source: _Module) -> list[tuple[str, str]]:
+        def chosen(match: re.Match[str], names: str, source: _Module) -> dict[str, str]:
+            """Return the constants of `source` by the names that they have here."""
             pairs = _pairs(names)
             for name, _ in pairs:
-                if name not in source.exports:
+                if name not in source.constants:
                     raise fail(match, f"no export is named {name}")
-            return pairs
+            return {alias: source.constants[name] for name, alias in pairs}
 
         def imported(match: re.Match[str]) -> str:
             names, default, name = match.groups()
-            source = target(match, name)
-            pairs = chosen(match, f"default as {default}" if default else names, source)
-            inside = ", ".join(f"{name}: {alias}" for name, alias in pairs)
-            return _with_lines(f"const {{ {inside} }} = {_variable(source.number)};", match[0])
+            imports.update(chosen(match, f"default as {default}" if default else names, target(match, name)))
+            return "\n" * match[0].count("\n")
 
         def exported(match: re.Match[str]) -> str:
             names, name = match.groups()
-            source = target(match, name) if name else None
-            pairs = chosen(match, names, source) if source else _pairs(names)
-            before = f"{_variable(source.number)}." if source else ""
-            module.exports.update((alias, f"{before}{name}") for name, alias in pairs)
-            return _with_lines("", match[0])
+            if name:
+                module.constants.update(chosen(match, names, target(match, name)))
+            for inside, alias in () if name else _pairs(names):
+                if inside in imports:
+                    module.constants[alias] = imports[inside]
+                else:
+                    module.exports[alias] = inside
+            return "\n" * match[0].count("\n")
 
         def declared(match: re.Match[str]) -> str:
             module.exports[match[1]] = match[1]
@@ -173,13 +179,22 @@ class _Bundle:
             module.exports["default"] = "$default"
         for match in _UNSUPPORTED.finditer(body):
             raise fail(match, "this form is not supported")
-        module.number = len(self.parts)
-        exports = ", ".join(f"{name}: {inside}" for name, inside in module.exports.items())
         self.modules[path] = module
+        own = {name: self._constant(name) for name in module.exports}
+        module.constants.update(own)
+        others = {name: constant for name, constant in imports.items() if name != constant}
         self.parts.append(
-            f"const {_variable(module.number)} = (() => {{ // {self._title(path)}\n"
-            f"{body.rstrip()}\nreturn {{ {exports} }};\n}})();"
+            f"const [{','.join(own.values())}]=(({','.join(others)}) => {{ // {self._title(path)}\n"
+            f"{body.rstrip()}\nreturn[{','.join(module.exports.values())}];\n}})({','.join(others.values())});"
         )
+
+    def _constant(self, name: str) -> str:
+        """Return the name of an export among all of the script."""
+        constant = f"${name}" if name == "default" else name
+        while constant in self._names:
+            constant += "$"
+        self._names.add(constant)
+        return constant
 
     def _title(self, path: str) -> str:
         for entry in self._vendored.values():
@@ -196,12 +211,3 @@ def _pairs(names: str) -> list[tuple[str, str]]:
     """Return the two names of each "a as b" in "a as b, c", or the only one twice."""
     pairs = (name.strip().partition(" as ") for name in names.split(",") if name.strip())
     return [(name.strip(), (alias or name).strip()) for name, _, alias in pairs]
-
-
-def _variable(number: int) -> str:
-    return f"module_{number}"
-
-
-def _with_lines(text: str, replaced: str) -> str:
-    """Return `text` with as many line breaks as what it replaces, so that lines keep their numbers."""
-    return text + "\n" * (replaced.count("\n") - text.count("\n"))

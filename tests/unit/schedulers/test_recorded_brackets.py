@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from overtone import tune
 from overtone.core.messages import Ruled
 from overtone.core.types import Why
 from overtone.journal.reader import read
+from overtone.reading.columns.opening import open_columns
+from overtone.reading.drawn_brackets import drawn_brackets
 from overtone.reading.rung_standings import Standings
 from overtone.tune import schedulers
 
@@ -75,6 +78,46 @@ def test_asha_names_a_bracket_where_it_has_several(tmp_path: Path) -> None:
     two = reasons(run(tmp_path / "two", schedulers.ASHAScheduler(brackets=2, **HALVING)))
     assert {why.bracket for each in two.values() for why in each} == {1, 2}
     assert all(len({why.bracket for why in each}) == 1 for each in two.values())
+
+
+@pytest.mark.parametrize(
+    "scheduler",
+    [
+        schedulers.ASHAScheduler(brackets=2, **HALVING),
+        schedulers.MOASHA(metric=["loss"], mode=["min"], brackets=3, **HALVING),
+    ],
+)
+def test_drawn_brackets_are_known_before_a_ruling_names_them(tmp_path: Path, scheduler: Any) -> None:
+    journal = run(tmp_path, scheduler)
+    recorded = {trial_id: why[-1].bracket for trial_id, why in reasons(journal).items()}
+    lines = journal.read_bytes().splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if b'"c":"ruled"' in line)
+    begun = tmp_path / "begun" / "journal.jsonl"
+    begun.parent.mkdir()
+    begun.write_bytes(b"".join(lines[:first]))
+    columns = open_columns(begun)
+    assert len(columns) > 0
+    known = dict(zip(columns.ids, columns.bracket.tolist(), strict=True))
+    assert known == {trial_id: recorded[trial_id] for trial_id in columns.ids}
+    whole = open_columns(journal)
+    assert dict(zip(whole.ids, whole.bracket.tolist(), strict=True)) == recorded
+    bracket_of = drawn_brackets(json.loads(lines[0]))
+    standings = Standings.of(journal, [1.0, 3.0], "loss", "min", "training_iteration", bracket_of)
+    assert {trial_id: standings.bracket(trial_id) for trial_id in recorded} == recorded
+    passed = [standings.passed(trial_id) for trial_id in recorded]
+    assert max(map(len, passed)) == 2  # trials that went on are among those of their bracket
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [None, {}, {"scheduler": None}, {"scheduler": {"path": 3, "arguments": {}}},
+     {"scheduler": {"path": "os.system", "arguments": {"command": "true"}}},
+     {"scheduler": {"path": "overtone.schedulers.asha.ASHAScheduler", "arguments": {"brackets": 2, "max_t": "x"}}},
+     {"scheduler": {"path": "overtone.schedulers.asha.ASHAScheduler", "arguments": {"brackets": 2, "other": 1}}},
+     {"scheduler": {"path": "overtone.schedulers.asha.ASHAScheduler", "arguments": ["brackets"]}}],
+)  # fmt: skip
+def test_settings_of_other_schedulers_draw_no_bracket(parts: Any) -> None:
+    assert drawn_brackets({"seed": 1, "parts": parts})("trial") is None
 
 
 def test_dehb_names_the_bracket_of_a_budget(tmp_path: Path) -> None:

@@ -108,16 +108,19 @@ def test_only_a_demo_kills_the_driver(experiment, monkeypatch):
         by = actions.this_host()
         held = actions.holder.__globals__["Holder"](victim.pid, by, 0.0)
         monkeypatch.setattr(actions, "holder", lambda journal, watches: held)
-        assert str(victim.pid) in experiment.act("kill_driver", None, {}, "12345678")["text"]
+        told = experiment.act("kill_driver", None, {}, "12345678")
+        assert str(victim.pid) in told["text"]
         assert victim.wait(10) == -9
+        monkeypatch.setattr(actions, "holder", lambda journal, watches: held._replace(pid=2**22 + 1))
+        assert experiment.act("kill_driver", None, {}, "12345678") == told  # a click that comes twice
         elsewhere = held._replace(hostname="other")
         monkeypatch.setattr(actions, "holder", lambda journal, watches: elsewhere)
         with pytest.raises(ActionError, match="another machine"):
-            experiment.act("kill_driver", None, {}, "12345678")
+            experiment.act("kill_driver", None, {}, "87654321")
         own = held._replace(pid=os.getpid())
         monkeypatch.setattr(actions, "holder", lambda journal, watches: own)
         with pytest.raises(ActionError, match="this process"):
-            experiment.act("kill_driver", None, {}, "12345678")
+            experiment.act("kill_driver", None, {}, "87654321")
     finally:
         victim.kill()
         victim.wait()

@@ -227,9 +227,33 @@ def test_which_machine_is_slow(folder):
 def test_the_drivers_machine_is_shown_once():
     own, there = object(), object()
     hosts = {"10.0.0.1": "head", "10.0.0.2": "other", "driver": "head"}
-    found = machines._by_host({"10.0.0.1": own, "10.0.0.2": there, "driver": object()}, hosts)
+    found = machines._by_name({"10.0.0.1": own, "10.0.0.2": there, "driver": object()}, hosts)
     assert found == {"head": own, "other": there}
-    assert machines._by_host({"driver": own, "zoo": there}, {"driver": "head"}) == {"zoo": there, "head": own}
+    assert machines._by_name({"driver": own, "zoo": there}, {"driver": "head"}) == {"zoo": there, "head": own}
+
+
+def test_several_nodes_of_one_host_are_several_machines(folder):
+    told = ScriptedJournal(folder / "nodes")
+    told.capacity({"10.0.0.1": {"cpu": 4.0}, "10.0.0.1:2": {"cpu": 2.0}})
+    for node in ("10.0.0.1", "10.0.0.1:2", "10.0.0.1"):
+        trial = told.add({"x": 1.0})
+        told.start(trial, node=node, hostname="big")
+        told.report(trial, loss=1.0)
+    told.write()
+    experiments = Experiments(folder)
+    names = ["big", "big (10.0.0.1:2)"]
+    nodes = experiments.get("nodes").machines()["nodes"]
+    assert [(one["name"], one["n_trials"]) for one in nodes] == list(zip(names, (2, 1), strict=True))
+    # on another day the host has another address, and is the same machine
+    told.capacity({"10.0.0.7": {"cpu": 4.0}})
+    told.start(told.add({"x": 1.0}), node="10.0.0.7", hostname="big")
+    told.write()
+    experiments.close()
+    experiments = Experiments(folder)
+    nodes = experiments.get("nodes").machines()["nodes"]
+    assert [(one["name"], one["n_trials"]) for one in nodes] == list(zip(names, (3, 1), strict=True))
+    told.writer.close()
+    experiments.close()
 
 
 def test_the_rate_of_a_node_counts_the_time_of_its_running_trials(folder):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from overtone.journal.text import dumps, loads
 from overtone.regular_files import open_regular
 
-VERSION = 5
+VERSION = 6
 """Of the contents: a file of another version is not used."""
 
 _LINE_BYTES = 64

@@ -24,6 +24,7 @@ def fold_to_arrays(fold: JournalFold) -> tuple[dict[str, Any], dict[str, NDArray
         "offset": fold.offset,
         "n": fold.n,
         "rows": fold.arrays.n,
+        "seed": fold.seed,
         "parts": fold.parts,
         "goal": [goal.metrics, goal.modes, dict(zip(goal.constraints, goal.bounds, strict=True))],
         "has_results": fold.has_results,
@@ -64,7 +65,8 @@ def fold_from_arrays(
     fold.begin(facts["offset"], facts["n"], ids.split("\n") if ids else [])
     if len(fold.ids) != n:
         raise ValueError("it has too few names")
-    fold.parts = facts["parts"]
+    fold.seed = facts["seed"]
+    fold.set_up(facts["parts"])
     metrics, modes, constraints = facts["goal"]
     fold.aim(Goal(metrics, modes, constraints=constraints))
     fold.has_results = facts["has_results"]

@@ -33,6 +33,7 @@ from overtone.reading.columns.run_facts import RunFacts
 from overtone.reading.columns.trial_columns import FAILED, Column, Curve, Exploit, TrialColumns
 from overtone.reading.columns.written_domains import log_parameters
 from overtone.reading.decisions import is_decision
+from overtone.reading.drawn_brackets import drawn_brackets, unknown_bracket
 from overtone.reading.journal_reader import JournalReader, Reports, iteration_of
 from overtone.reading.recorded_goal import inferred_goal, recorded_objectives
 from overtone.space.nesting import with_tuples
@@ -63,6 +64,7 @@ class JournalFold:
         journal: The file.
         offset: The end of what was read, in bytes.
         n: The number of the last record before `offset`.
+        seed: The seed by the header.
         parts: The settings by the header, or by the newest driver that noted them.
         goal: The goal by `parts`, or inferred from the first result.
         time: The time of the last record, in seconds that the experiment has run.
@@ -84,6 +86,7 @@ class JournalFold:
         self.nodes = Levels()
         self.ends = Levels()
         self.mentions = mentions.Mentions()
+        self.seed: int | None = None
         self.parts: Mapping[str, Any] = {}
         self.goal = Goal()
         self.time = 0.0
@@ -95,6 +98,7 @@ class JournalFold:
         self._rows: dict[str, int] = {}
         self._is_newest_format = True
         self._is_kept = False
+        self._bracket_of = unknown_bracket
         self._codec = Codec(decode_config=with_tuples)
 
     def begin(self, offset: int, n: int, ids: list[str]) -> None:
@@ -211,6 +215,11 @@ class JournalFold:
     def _check(self, row: int, text: bytes) -> None:
         self.arrays["allowed", ""][row] = self.goal.allows(decoded([text])[0])
 
+    def set_up(self, parts: Mapping[str, Any]) -> None:
+        """Take the settings."""
+        self.parts = parts
+        self._bracket_of = drawn_brackets({"seed": self.seed, "parts": parts})
+
     def aim(self, goal: Goal) -> None:
         """Take the goal."""
         self.goal = goal
@@ -223,9 +232,10 @@ class JournalFold:
         self.run.on_fact(facts, self.time)
         if facts["n"] == 1:
             self._is_newest_format = facts.get("format") == FORMAT
+            self.seed = facts.get("seed")
         parts = facts.get("parts")
         if isinstance(parts, dict):
-            self.parts = {**self.parts, **parts}
+            self.set_up({**self.parts, **parts})
             with suppress(GoalError, TypeError, ValueError):
                 goal = recorded_objectives({"parts": self.parts})
                 if goal.metrics or not self.goal.metrics:
@@ -267,12 +277,13 @@ class JournalFold:
             self.arrays.extend(row + 1)
         self.parameters.put(row, added.config)
         self.arrays["source", ""][row] = self._rows.get(added.source or "", -1)
+        self.arrays["bracket", ""][row] = self._bracket_of(added.trial_id) or 0
 
     def _on_start(self, row: int, event: Started) -> None:
         started = self.arrays["started", ""]
         if started[row] != started[row]:
             started[row] = event.time
-        self.arrays["node", ""][row] = self.nodes.codes([event.hostname or event.node])[0]
+        self.arrays["node", ""][row] = self.nodes.codes([self.run.names.get(event.node, event.node)])[0]
 
     def _on_ruling(self, row: int, choice: Ruled) -> None:
         if choice.why is not None and choice.why.bracket is not None:

@@ -37,8 +37,8 @@ class RunFacts:
         is_finished: Whether the run has ended.
         is_stopping: Whether somebody asked the newest driver to stop.
         nodes: The amounts of each node by resource name, as of now.
-        hosts: The host name of each node by its address, as trials started there told; of `DRIVER` the newest
-            driver's.
+        names: The name of each node by its address: its host, as trials started there told. A second node
+            of a host has its address in brackets behind that. Of `DRIVER`, the host of the newest driver.
         demand: The bundles of the newest trial: amounts by resource name.
         warnings: The newest warnings: [record, time, text].
     """
@@ -52,7 +52,7 @@ class RunFacts:
     is_finished: bool = False
     is_stopping: bool = False
     nodes: dict[str, dict[str, float]] = field(default_factory=dict)
-    hosts: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     demand: list[dict[str, float]] = field(default_factory=list)
     warnings: list[list[Any]] = field(default_factory=list)
 
@@ -76,7 +76,7 @@ class RunFacts:
         if is_number(wall) and len(self.drivers) < _MOST_DRIVERS:
             self.drivers.append([float(wall), time if self.drivers else 0.0])  # type: ignore[arg-type]
         if isinstance(hostname := facts.get("hostname"), str):
-            self.hosts[DRIVER] = hostname
+            self.names[DRIVER] = hostname
         parts = facts.get("parts")
         if isinstance(parts, dict):
             self.trainable = str(parts.get("name", self.trainable))
@@ -95,7 +95,7 @@ class RunFacts:
         elif isinstance(event, CapacityChanged):
             self.nodes = {name: dict(amounts) for name, amounts in event.nodes.items()}
         elif isinstance(event, Started) and event.hostname:
-            self.hosts[event.node] = event.hostname
+            self._name(event.node, event.hostname)
         elif isinstance(event, Requested) and event.what == "stop":
             self.is_stopping = True
         for choice in record.choices:
@@ -105,6 +105,12 @@ class RunFacts:
                 self._limit(asdict(choice.limits))
             elif isinstance(choice, Noted) and choice.is_warning:
                 self.warnings = [*self.warnings, [record.n, event.time, choice.text]][-_MOST_WARNINGS:]
+
+    def _name(self, node: str, hostname: str) -> None:
+        others = (one for one, name in self.names.items() if name == hostname and one not in (node, DRIVER))
+        if node not in self.names or self.names[node].partition(" (")[0] != hostname:
+            is_second = any(one in self.nodes for one in others)
+            self.names[node] = f"{hostname} ({node})" if is_second else hostname
 
     def _limit(self, limits: Mapping[str, Any]) -> None:
         for name in ("total", "max_concurrent", "time_budget_s"):

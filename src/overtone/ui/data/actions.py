@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def act(
         ActionError: It was refused, or no driver took it.
     """
     if verb == KILL and is_demo:
-        return _kill(journal)
+        return _kill(journal, request_id)
     if verb not in VERBS:
         raise ActionError(f"verb {verb!r}: must be one of {', '.join(VERBS)}", tuple(VERBS))
     from overtone.engines.request_delivery import deliver
@@ -134,8 +135,9 @@ VERBS: dict[str, Callable[[str, Mapping[str, Any]], dict[str, Any]]] = {
 """The verbs of the page, and what each asks."""
 
 
-def _kill(journal: Path) -> dict[str, Any]:
-    """End the driver by force."""
+@lru_cache(maxsize=100)
+def _kill(journal: Path, request_id: str) -> dict[str, Any]:
+    """End the driver by force; a request that comes again gets the same answer, and does not kill the next."""
     by = holder(journal, watches=False)
     if by is None or by.pid is None:
         raise ActionError("no driver runs this experiment", allowed(journal))

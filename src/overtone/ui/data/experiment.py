@@ -15,6 +15,7 @@ import numpy as np
 from overtone.control.holder import Holder, holder
 from overtone.errors import ArgumentError, OvertoneError, StorageError
 from overtone.reading.columns.trial_columns import TrialColumns
+from overtone.reading.drawn_brackets import drawn_brackets
 from overtone.reading.index_on_demand import IndexOnDemand
 from overtone.reading.rung_standings import Standings, StandingsOnDemand
 from overtone.reading.story_text import clock_of
@@ -252,7 +253,10 @@ class Experiment:
         key = self._followed.key, metric, mode
         if self._standings is None or self._standings[0] != key:
             clock = clock_of(index.header)
-            self._standings = key, StandingsOnDemand(self.journal, metric, mode or "max", clock)
+            self._standings = (
+                key,
+                StandingsOnDemand(self.journal, metric, mode or "max", clock, drawn_brackets(index.header)),
+            )
         return self._standings[1].read(index.rungs)
 
     def exists(self) -> bool:

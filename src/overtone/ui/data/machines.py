@@ -41,8 +41,8 @@ def machines(experiment: ExperimentView) -> dict[str, Any]:
     """
     columns = experiment.followed.columns()
     is_running = experiment.driver() is not None
-    hosts, now = experiment.followed.live(lambda columns, reader: (dict(reader.run.hosts), reader.time))
-    samples = _by_host(machine_samples(experiment.journal.parent), hosts)
+    names, now = experiment.followed.live(lambda columns, reader: (dict(reader.run.names), reader.time))
+    samples = _by_name(machine_samples(experiment.journal.parent), names)
     levels = [str(one) for one in columns.node.levels or ()]
     speeds = {name: _speed(columns, code) for code, name in enumerate(levels)}
     nodes = []
@@ -57,16 +57,16 @@ def machines(experiment: ExperimentView) -> dict[str, Any]:
     return {"nodes": plain(nodes), "slowest": slowest, "sentence": sentence}
 
 
-def _by_host(samples: Mapping[str, MachineSamples], hosts: Mapping[str, str]) -> dict[str, MachineSamples]:
-    """Return the samples by host name, as trials have it; several nodes of one host keep their own names.
+def _by_name(samples: Mapping[str, MachineSamples], names: Mapping[str, str]) -> dict[str, MachineSamples]:
+    """Return the samples by the names that people see; a node whose name is taken keeps its address.
 
     Those of the driver's machine are left out where it is a node with samples of its own.
     """
     found: dict[str, MachineSamples] = {}
     for node in sorted(samples, key=lambda node: node == DRIVER):
-        host = hosts.get(node, node)
-        if node != DRIVER or host not in found:
-            found[node if host in found else host] = samples[node]
+        name = names.get(node, node)
+        if node != DRIVER or name not in found:
+            found[node if name in found else name] = samples[node]
     return found
 
 

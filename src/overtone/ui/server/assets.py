@@ -1,8 +1,10 @@
-"""The files of the page: made once when the server starts, with strong ETags."""
+"""The files of the page: made and compressed once when the server starts, with strong ETags."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,11 +19,13 @@ class Asset(NamedTuple):
 
     Attributes:
         body: Its bytes.
+        packed: Its bytes by gzip.
         kind: Its media type.
-        tag: Its ETag, with quotation marks.
+        tag: Its hash, of which its two forms have ETags of their own.
     """
 
     body: bytes
+    packed: bytes
     kind: str
     tag: str
 
@@ -49,7 +53,7 @@ def page_files() -> dict[str, Asset]:
 
 def asset(body: bytes, kind: str) -> Asset:
     """Return a file of the page with its ETag."""
-    return Asset(body, kind, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+    return Asset(body, gzip.compress(body, mtime=0), kind, hashlib.sha256(body).hexdigest()[:32])
 
 
 def asset_routes(assets: Mapping[str, Asset]) -> list[Route]:
@@ -59,9 +63,22 @@ def asset_routes(assets: Mapping[str, Asset]) -> list[Route]:
 
     async def answer(request: Request) -> Response:
         asset = assets[request.url.path]
-        headers = {"etag": asset.tag, "cache-control": "no-cache"}
-        if asset.tag in request.headers.get("if-none-match", ""):
+        is_packed = _takes_gzip(request.headers.get("accept-encoding", ""))
+        tag = f'"{asset.tag}-gzip"' if is_packed else f'"{asset.tag}"'
+        headers = {"etag": tag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        if tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        return Response(asset.body, headers=headers, media_type=asset.kind)
+        if is_packed:
+            headers["content-encoding"] = "gzip"
+        return Response(asset.packed if is_packed else asset.body, headers=headers, media_type=asset.kind)
 
     return [Route(path, answer) for path in assets]
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Return whether an Accept-Encoding header names gzip, and not with weight 0."""
+    for coding in accepted.lower().split(","):
+        name, _, weight = coding.partition(";")
+        if name.strip() == "gzip":
+            return not re.fullmatch(r"\s*q\s*=\s*0(\.0*)?\s*", weight)
+    return False

@@ -1,5 +1,6 @@
 """The dashboard's server on a real port: routes, limits, streams, and its end."""
 
+import gzip
 import json
 import socket
 import threading
@@ -70,6 +71,28 @@ def test_the_page_has_an_etag(shared_server):
     status, again, body = shared_server.ask("GET", "/", [f"If-None-Match: {headers['etag']}"], token="")
     assert (status, again["etag"], body) == (304, headers["etag"], b"")
     assert shared_server.ask("GET", "/", ['If-None-Match: "other"'], token="")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_packed"),
+    [
+        ("gzip", True),
+        ("br, GZIP;q=0.5", True),
+        ("", False),
+        ("br", False),
+        ("gzip;q=0", False),
+        ("gzip; q=0.00", False),
+    ],
+)
+def test_the_page_is_sent_compressed_to_who_takes_it(shared_server, accepted, is_packed):
+    _, plain, body = shared_server.ask("GET", "/", token="")
+    _, headers, given = shared_server.ask("GET", "/", [f"Accept-Encoding: {accepted}"], token="")
+    assert (gzip.decompress(given) if is_packed else given) == body
+    assert headers.get("content-encoding") == ("gzip" if is_packed else None)
+    assert (headers["etag"] != plain["etag"]) == is_packed
+    assert headers["vary"] == "accept-encoding"
+    known = [f"If-None-Match: {headers['etag']}", f"Accept-Encoding: {accepted}"]
+    assert shared_server.ask("GET", "/", known, token="")[0] == 304
 
 
 def test_a_login_gives_a_session(shared_server):

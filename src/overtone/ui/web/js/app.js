@@ -9,7 +9,7 @@ import { experiment, failure, isLoaded, me, needsLogin, overview, route } from "
 import { Connection } from "./ui/connection.js";
 import { useEvery } from "./ui/every.js";
 import { Login } from "./ui/login.js";
-import { Navigation } from "./ui/navigation.js";
+import { ViewNavigation } from "./ui/navigation.js";
 import { ErrorNote, Spinner } from "./ui/notes.js";
 import { View } from "./ui/part.js";
 import { Toasts } from "./ui/toasts.js";
@@ -31,7 +31,7 @@ export function App() {
   return html`
     <a class="skip" href="#main" onClick=${skip(main)}>${t("shell.skip")}</a>
     <div class=${`app${isMenuOpen ? " is-menu-open" : ""}`}>
-      <${Navigation} isOpen=${isMenuOpen} onToggle=${() => setMenuOpen(!isMenuOpen)} />
+      <${ViewNavigation} isOpen=${isMenuOpen} onToggle=${() => setMenuOpen(!isMenuOpen)} />
       <main class="main" id="main" tabindex="-1" ref=${main}><${Connection} /><${Content} key=${route.value.experiment} /></main>
     </div>
     <${Title} />${me.value?.is_demo && html`<${View} name="guide" script="guide.js" />`}<${Palette} /><${Requests} /><${Toasts} />`;

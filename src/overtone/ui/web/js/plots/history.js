@@ -20,7 +20,7 @@ import { codesOf, countReported, goalValues, LOOKS, stateText } from "./trials.j
  * @param {{table: Table, goal: number, height?: number, compact?: boolean, controls?: any}} props
  *   `compact` leaves the controls and the legend away.
  */
-export function History({ table, goal, height = 320, compact = false, controls }) {
+export function HistoryPlot({ table, goal, height = 320, compact = false, controls }) {
   const version = table.version.value;
   const [log, setLog] = useState(/** @type {boolean | null} */ (null));
   const facts = useMemo(() => historyFacts(table, goal), [table, version, goal]);

@@ -9,11 +9,27 @@ import { lang, table } from "../state.js";
  *   note?: string | null}} Told
  */
 
+/**
+ * Return a sentence of the server in the reader's language, if there are words for it, else as it is.
+ *
+ * @param {string} sentence
+ * @returns {string}
+ */
+export function phrase(sentence) {
+  for (const [pattern, words] of Object.entries(texts.value[lang.value]?.phrases ?? {})) {
+    const found = sentence.match(new RegExp(`^(?:${pattern})$`));
+    if (found) return words.replace(/([$%])(\d)/g, (_, sign, at) => (sign === "%" ? phrase(found[at]) : found[at]));
+  }
+  return sentence;
+}
+
 /** @param {Told} told @returns {string} */
 export function decisionText(told) {
   const words = texts.value[lang.value]?.decisions;
   const isPassed = told.kind === "passed";
-  if (!words || (!isPassed && (told.kind !== "ruled" || !told.rule || !words[told.decision ?? ""]))) return told.text;
+  if (!words || (!isPassed && (told.kind !== "ruled" || !told.rule || !words[told.decision ?? ""]))) {
+    return told.kind === "note" ? told.text : phrase(told.text);
+  }
   const { rule, rung, bracket, value, rank, of, cutoff, source, note } = told;
   /** @param {string} word @param {Record<string, any>} values */
   const say = (word, values = {}) => fill(words[word], Object.fromEntries(Object.entries(values).map(([name, one]) => [name, typeof one === "number" ? number(one) : one])));
@@ -21,7 +37,7 @@ export function decisionText(told) {
   if (typeof value === "number" && (rank || cutoff || rung)) parts.push(say("is", { metric: table.value.goals[0]?.[0] ?? "", value }));
   if (rank) parts.push(say(of ? "place" : "rank", { rank, of }));
   if (typeof cutoff === "number") parts.push(say("cutoff", { cutoff }));
-  if (note) parts.push(note);
+  if (note) parts.push(phrase(note));
   const group = bracket ? say("in_bracket", { bracket }) : "";
   const at = (rung ? say("at", { rung }) : "") + group;
   const from = source ? say("from", { source }) : "";
@@ -38,5 +54,7 @@ export function verdictText({ id, verdict, story }) {
   const last = story.filter(({ kind, decision }) => kind === "ruled" && decision !== "save").at(-1);
   const text = last && decisionText(last);
   const isTold = last && text !== last.text && [`${id} was ${last.text}.`, `${id} ${last.text}.`].includes(verdict);
-  return isTold ? `${id} ${text}。` : verdict;
+  if (isTold) return `${id} ${text}。`;
+  const rest = verdict.startsWith(`${id} `) ? verdict.slice(id.length + 1).replace(/\.$/, "") : "";
+  return phrase(rest) === rest ? verdict : `${id} ${phrase(rest)}。`;
 }

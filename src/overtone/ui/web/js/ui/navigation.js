@@ -14,7 +14,7 @@ const GROUPS = [
 ];
 
 /** @param {{isOpen: boolean, onToggle: () => void}} props */
-export function Navigation({ isOpen, onToggle }) {
+export function ViewNavigation({ isOpen, onToggle }) {
   const { experiment: id, view } = route.value;
   return html`<header class="side">
     <div class="side-bar">

@@ -3,7 +3,7 @@ import { html, useMemo } from "../html.js";
 import { t } from "../i18n.js";
 import { Curves, curvesSummary } from "../plots/curves.js";
 import { GoalChoice, metricNow } from "../plots/choices.js";
-import { History } from "../plots/history.js";
+import { HistoryPlot } from "../plots/history.js";
 import { SceneFigure } from "../plots/scene_figure.js";
 import { PlotPage } from "../plots/page.js";
 import { experiment, filter, go, goal, selected, source, table } from "../state.js";
@@ -18,7 +18,7 @@ const MOST_BEHIND = 300;
 
 export function HistoryView() {
   return html`<${PlotPage} view="history">
-    <div class="panel"><${History} table=${table.value} goal=${goal.value} height=${360} controls=${html`<${GoalChoice} />`} /></div>
+    <div class="panel"><${HistoryPlot} table=${table.value} goal=${goal.value} height=${360} controls=${html`<${GoalChoice} />`} /></div>
     <div class="panel"><${LearningCurves} /></div>
   </${PlotPage}>`;
 }

@@ -6,7 +6,7 @@ import { t } from "../i18n.js";
 import { clockNow, experiment, go, link, redirect, route, selected, source, table, toggleSelected } from "../state.js";
 import { useAnswer } from "../tables/answers.js";
 import { CurveFigure } from "../tables/curve_figure.js";
-import { verdictText } from "../tables/decision_text.js";
+import { phrase, verdictText } from "../tables/decision_text.js";
 import { levelAt, secondsOf, stateOf } from "../tables/trial_state.js";
 import { Log } from "../tables/trial/log.js";
 import { ConfigPanel } from "../tables/trial/params.js";
@@ -84,7 +84,7 @@ function Answer({ data, row, isRunning }) {
   if (data.failures > 0) facts.push([t("tables.failures"), text(data.failures)]);
   return html`<section class="panel verdict" aria-label=${t("tables.verdict")}>
     <p class="verdict-text" role="status"><${TrialText} text=${verdictText(data)} except=${data.id} /></p>
-    ${data.note && html`<p class="faint">${data.note}</p>`}
+    ${data.note && html`<p class="faint">${phrase(data.note)}</p>`}
     <dl class="trial-facts">${facts.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
   </section>`;
 }

@@ -3,7 +3,7 @@
 import { html } from "../../html.js";
 import { duration, text } from "../../format.js";
 import { t } from "../../i18n.js";
-import { decisionText } from "../decision_text.js";
+import { decisionText, phrase } from "../decision_text.js";
 import { TrialText } from "../trial_text.js";
 
 /**
@@ -19,7 +19,7 @@ export function StoryList({ steps, trial }) {
       <span class="story-when faint" title=${t("tables.record", { n: step.n })}>${duration(step.time)}</span>
       <span class="story-when faint">${step.t === null ? "" : t("tables.iteration_short", { t: text(step.t) })}</span>
       <div class="story-what"><${TrialText} text=${decisionText(step)} except=${trial} />
-        ${step.lines.map((line) => html`<div class="faint small"><${TrialText} text=${line} except=${trial} /></div>`)}</div>
+        ${step.lines.map((line) => html`<div class="faint small"><${TrialText} text=${phrase(line)} except=${trial} /></div>`)}</div>
     </li>`)}
   </ol>`;
 }

@@ -1,10 +1,10 @@
 /** The history in small. */
 import { html } from "../../html.js";
-import { History } from "../../plots/history.js";
+import { HistoryPlot } from "../../plots/history.js";
 import { t } from "../../i18n.js";
 import { goal, link, table } from "../../state.js";
 
 export function HistoryPanel() {
-  return html`<section class="panel history-panel"><${History} table=${table.value} goal=${goal.value} height=${260} compact=${true}
+  return html`<section class="panel history-panel"><${HistoryPlot} table=${table.value} goal=${goal.value} height=${260} compact=${true}
     controls=${html`<a href=${link("history")}>${t("shell.open_large")}</a>`} /></section>`;
 }
