@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -12,7 +13,10 @@ from overtone import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
+from api_pages import FRAMEWORKS, public_names  # noqa: E402
+
 # Tutorials write their results to a home folder of their own, and do not look into that of whoever builds the pages.
+os.environ.setdefault("MPLCONFIGDIR", str(Path("~/.config/matplotlib").expanduser()))
 HOME = Path(tempfile.gettempdir(), "ada")
 shutil.rmtree(HOME, ignore_errors=True)
 HOME.mkdir()
@@ -31,6 +35,7 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
     "page_sources",
+    "docstrings",
     "api_pages",
     "api_links",
     "page_weight",
@@ -53,14 +58,15 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_class_signature = "mixed"
 autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": False}
+autodoc_mock_imports = FRAMEWORKS
 autosummary_generate = False
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 python_maximum_signature_line_length = 88
-# Types of other packages and of modules that are not public are text, not links.
-nitpick_ignore_regex = [("py:.*", r"(?!overtone\.|tune\.).*"), ("py:.*", r"overtone\.(?!tune|train|air|research|sklearn).*")]
+# Types that are not public are text: only public names have pages.
+nitpick_ignore_regex = [("py:.*", rf"(?!(?:{'|'.join(map(re.escape, public_names()))})$).*")]
 
 # Tutorials: scripts that run when they have changed
 sphinx_gallery_conf = {
@@ -97,7 +103,8 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
     "primary_sidebar_end": [],
-    "navigation_depth": 3,
+    "navigation_depth": 2,
+    "collapse_navigation": True,
     "show_nav_level": 1,
     "show_toc_level": 2,
     "back_to_top_button": False,
@@ -105,4 +112,6 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "logo": {"text": "Overtone"},
 }
-html_sidebars = {"index": []}
+html_sidebars = {"**": ["sidebar-nav-bs"], "index": []}
+html_context = {"default_mode": "auto"}
+html_favicon = "static/favicon.svg"

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from docstrings import rst
+from overtone.lazy import stated
 from sphinx.application import Sphinx
 from sphinx.ext.autodoc.mock import mock
 from sphinx.domains.python import ObjectEntry
@@ -57,11 +59,15 @@ MODULES = {
 }
 """The modules that objects are described under, the first that has one; all others come after them."""
 
-WHILE_A_TRIAL_RUNS = {
+WITHOUT_DOCSTRING = {
     "overtone.tune.checkpoint": "The checkpoint from which the trial of this process continues, as `tune.run(...)` set it. "
     "The name exists only while a trial runs.",
     "overtone.tune.params": "The configuration of the trial of this process. The name exists only while a trial runs.",
+    "overtone.tune.TrainingResult": "The return value of a step in the first versions of the API, a dict: "
+    "`TrainingResult(mean_accuracy=0.9)`.",
+    "overtone.air.DataBatchType": "The type of a batch of data, for annotations: an array, a frame or a dict of arrays.",
 }
+"""The texts of names that exist only while a trial runs, and of types of other packages."""
 
 COUNTERPARTS = {
     "overtone.sklearn.TuneSearchCV": "`tune_sklearn.TuneSearchCV`",
@@ -92,7 +98,7 @@ class Entry:
 
     Attributes:
         name: The public name under which it is described.
-        value: The object; None if it exists only while a trial runs.
+        value: The object; None for a name of `WITHOUT_DOCSTRING`.
         others: Its other public names.
     """
 
@@ -144,11 +150,11 @@ def _imported() -> tuple[dict[str, ModuleType], dict[str, Any]]:
     modules: dict[str, ModuleType] = {}
     values: dict[str, Any] = {}
     for name in public_names():
-        if name in WHILE_A_TRIAL_RUNS:
+        if name in WITHOUT_DOCSTRING:
             values[name] = None
             continue
         module, _, attribute = name.rpartition(".")
-        value = getattr(importlib.import_module(module), attribute)
+        value = _value(importlib.import_module(module), attribute)
         (modules if inspect.ismodule(value) else values)[name] = value
     for name in MODULES:
         modules.setdefault(name, importlib.import_module(name))
@@ -157,8 +163,17 @@ def _imported() -> tuple[dict[str, ModuleType], dict[str, Any]]:
         if name == "overtone.tune.plots":
             own = [each for each in vars(module) if getattr(module, each).__class__.__name__ == "function"]
             own = [each for each in own if each[0] != "_" and getattr(module, each).__module__ == name]
-        values.update({f"{name}.{each}": getattr(module, each) for each in own})
+        for each in own:
+            values.setdefault(f"{name}.{each}", getattr(module, each))
     return modules, values
+
+
+def _value(module: ModuleType, attribute: str) -> Any:
+    """Return a name of a module; a function is preferred to its module, if that has the same name."""
+    value = getattr(module, attribute)
+    if inspect.ismodule(value) and stated(module.__name__).get(attribute) == value.__name__:
+        return getattr(value, attribute)
+    return value
 
 
 def _rank(name: str) -> tuple[int, int, str]:
@@ -212,22 +227,22 @@ def _module_page(module: str, entries: list[Entry]) -> Iterator[str]:
 
 def _summary(entry: Entry) -> str:
     if entry.value is None:
-        return WHILE_A_TRIAL_RUNS[entry.name].partition(". ")[0] + "."
+        return rst(WITHOUT_DOCSTRING[entry.name].partition(". ")[0].rstrip(".") + ".")
     if not callable(entry.value):
-        return f"`{entry.value!r}`"[:100]
+        return f"``{repr(entry.value)[:100]}``"
     text = (inspect.getdoc(entry.value) or "").partition("\n\n")[0].replace("\n", " ")
-    return text.partition(". ")[0].rstrip(".:") + "." if text else ""
+    return rst(text.partition(". ")[0].rstrip(".:") + ".") if text else ""
 
 
 def _described(entry: Entry) -> Iterator[str]:
     kind = "class" if isinstance(entry.value, type) else "function" if inspect.isroutine(entry.value) else "data"
     if entry.value is None:
-        yield from (f".. py:data:: {entry.name}", "", f"   {WHILE_A_TRIAL_RUNS[entry.name]}", "")
+        yield from (f".. py:data:: {entry.name}", "", f"   {rst(WITHOUT_DOCSTRING[entry.name])}", "")
     else:
         yield f".. auto{kind}:: {entry.name}"
         yield from ("   :no-value:", "") if kind == "data" else ("   :members:", "") if kind == "class" else ("",)
     if kind == "data" and entry.value is not None:
-        yield from (f"   Value: `{entry.value!r}`"[:300], "")
+        yield from (f"   Value: ``{repr(entry.value)[:300]}``", "")
     if entry.replaces:
         yield from (f"   {entry.replaces}", "")
     if entry.others:
@@ -240,7 +255,7 @@ def _other_modules(names: list[str], modules: dict[str, ModuleType]) -> Iterator
     yield ""
     for name in names:
         summary = (inspect.getdoc(modules[name]) or "").partition("\n\n")[0].replace("\n", " ")
-        yield from (f".. py:module:: {name}", "", f"`{name}`", f"   {summary}", "")
+        yield from (f".. py:module:: {name}", "", f"``{name}``", f"   {rst(summary)}", "")
 
 
 def _title(text: str) -> tuple[str, str, str]:

@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
 PARTS = ("index", "start", "guides", "concepts", "reference", "frameworks/README")
+"""The pages that list others; the first page lists the four parts."""
 REPOSITORY = dict(line.split(", ", 1) for line in metadata("overtone").get_all("Project-URL") or ())["Source"]
 
 # code, which stays as it is; or the text before a relative target, and the target
@@ -81,9 +82,9 @@ def read(app: Sphinx, page: str, content: list[str]) -> None:
         content[0] = path.read_text("utf-8")
     text = relinked(content[0], path.parent, page)
     if page in PARTS:
-        names = listed(content[0], path.parent, page)
+        names = PARTS[1:5] if page == "index" else listed(content[0], path.parent, page)
         if page == "reference":
-            names += ["api/index"]
+            names = ["api/index", *names]
         entries = "\n".join(f"/{name}" for name in names)
         text += f"\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
     content[0] = text
