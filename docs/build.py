@@ -1,8 +1,8 @@
 """Build the documentation site: python docs/build.py
 
-It writes the pages in English to `docs/_build/html` and those in Chinese below `zh`; warnings are errors. Tutorials
-run if they have changed. `--catalogues NAME ...` brings the texts to translate of these pages, such as `first-search`,
-and of all pages that have a catalogue already, into `docs/locale`.
+It writes the pages in English to `docs/_build/html` and those in Chinese below `zh`; warnings are errors.
+Tutorials run if they have changed. `--catalogues NAME ...` brings the texts to translate of these pages,
+such as `first-search`, and of all pages that have a catalogue already, into `docs/locale`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,14 @@ def build(language: str, folder: Path) -> None:
 def update_catalogues(names: list[str]) -> None:
     """Bring the texts of pages into their catalogues."""
     templates = BUILD / "gettext"
-    if code := sphinx_build(["-q", "-b", "gettext", "-d", str(BUILD / "doctrees" / "en"), str(DOCS), str(templates)]):
+    if code := sphinx_build(
+        ["-q", "-b", "gettext", "-d", str(BUILD / "doctrees" / "en"), str(DOCS), str(templates)]
+    ):
         sys.exit(code)
-    wanted = {*names, *(path.relative_to(CATALOGUES).with_suffix("").as_posix() for path in CATALOGUES.rglob("*.po"))}
+    wanted = {
+        *names,
+        *(path.relative_to(CATALOGUES).with_suffix("").as_posix() for path in CATALOGUES.rglob("*.po")),
+    }
     chosen = BUILD / "chosen"
     shutil.rmtree(chosen, ignore_errors=True)
     for name in sorted(wanted):
@@ -47,7 +52,9 @@ def update_catalogues(names: list[str]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Build the documentation site.")
-    parser.add_argument("--catalogues", metavar="NAME", nargs="*", help="update the texts to translate instead")
+    parser.add_argument(
+        "--catalogues", metavar="NAME", nargs="*", help="update the texts to translate instead"
+    )
     names = parser.parse_args().catalogues
     if names is not None:
         update_catalogues(names)

@@ -1,4 +1,4 @@
-"""The documentation site: `make docs` builds it into `docs/_build/html`, in English and, below `zh`, in Chinese."""
+"""Settings of the documentation site, which `make docs` builds."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from overtone import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
-from api_pages import FRAMEWORKS, public_names  # noqa: E402
+from api_pages import FRAMEWORKS, public_names
 
-# Tutorials write their results to a home folder of their own, and do not look into that of whoever builds the pages.
+# Tutorials write their results to a home folder of their own, away from the experiments of this user.
 os.environ.setdefault("MPLCONFIGDIR", str(Path("~/.config/matplotlib").expanduser()))
 HOME = Path(tempfile.gettempdir(), "ada")
 shutil.rmtree(HOME, ignore_errors=True)
@@ -42,8 +42,13 @@ extensions = [
     "llms_txt",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown", ".from": "markdown"}
-exclude_patterns = ["_build", "README.md", "algorithm-template", "learn/index.rst", "learn/sg_execution_times.rst",
-                    "sg_execution_times.rst", "tutorials"]  # fmt: skip
+exclude_patterns = [
+    "_build",
+    "README.md",  # it is the page index
+    "algorithm-template",
+    "learn/index.rst",
+    "tutorials",  # they become pages of learn
+]
 templates_path = ["templates"]
 default_role = "code"
 nitpicky = True

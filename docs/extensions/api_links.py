@@ -1,4 +1,4 @@
-"""Code in the text of a page that is a public name becomes a link to the reference: `tune.run`, `ASHAScheduler`."""
+"""Public names in the text of a page, such as `tune.run`, become links to the reference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
 _NAME = re.compile(r"(?:[a-z]\w*\.)+\w+|[A-Z]\w*[a-z]\w*(?:\.\w+)?")
-_PLACES = ("", "overtone.", "overtone.tune.", "overtone.tune.schedulers.", "overtone.tune.search.", "overtone.tune.stopper.")
+_PLACES = (
+    "",
+    "overtone.",
+    "overtone.tune.",
+    "overtone.tune.schedulers.",
+    "overtone.tune.search.",
+    "overtone.tune.stopper.",
+)
 
 
 class LinkNames(SphinxPostTransform):
@@ -29,7 +36,9 @@ class LinkNames(SphinxPostTransform):
             name = literal.astext().partition("(")[0]
             if not _NAME.fullmatch(name) or isinstance(literal.parent, (nodes.reference, nodes.title)):
                 continue
-            found = next((objects[f"{place}{name}"] for place in _PLACES if f"{place}{name}" in objects), None)
+            found = next(
+                (objects[f"{place}{name}"] for place in _PLACES if f"{place}{name}" in objects), None
+            )
             if found and found.docname.startswith("api/"):
                 link = make_refnode(self.app.builder, page, found.docname, found.node_id, literal.deepcopy())
                 literal.replace_self(link)

@@ -1,8 +1,8 @@
 """The reference: one page for each public module, made of docstrings.
 
-The names are those of `tests/packaging/public_api.txt`, the snapshot of the public API. An object that has several
-public names is described under one of them, and the page lists the others. What a class replaces in Ray Tune comes
-from `tests/packaging/ray_surface.txt`, the recorded names of Ray Tune.
+The names are those of `tests/packaging/public_api.txt`, the snapshot of the public API. An object that has
+several public names is described under one of them, and the page lists the others. What a class replaces in
+Ray Tune comes from `tests/packaging/ray_surface.txt`, the recorded names of Ray Tune.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from types import ModuleType
 from typing import Any
 
 from docstrings import rst
-from overtone.lazy import stated
 from sphinx.application import Sphinx
-from sphinx.ext.autodoc.mock import mock
 from sphinx.domains.python import ObjectEntry
 from sphinx.environment import BuildEnvironment
+from sphinx.ext.autodoc.mock import mock
+
+from overtone.lazy import stated
 
 DOCS = Path(__file__).parents[1]
 PACKAGING = DOCS.parent / "tests" / "packaging"
@@ -60,12 +61,14 @@ MODULES = {
 """The modules that objects are described under, the first that has one; all others come after them."""
 
 WITHOUT_DOCSTRING = {
-    "overtone.tune.checkpoint": "The checkpoint from which the trial of this process continues, as `tune.run(...)` set it. "
+    "overtone.tune.checkpoint": "The checkpoint from which the trial of this process continues. "
     "The name exists only while a trial runs.",
-    "overtone.tune.params": "The configuration of the trial of this process. The name exists only while a trial runs.",
+    "overtone.tune.params": "The configuration of the trial of this process. "
+    "The name exists only while a trial runs.",
     "overtone.tune.TrainingResult": "The return value of a step in the first versions of the API, a dict: "
     "`TrainingResult(mean_accuracy=0.9)`.",
-    "overtone.air.DataBatchType": "The type of a batch of data, for annotations: an array, a frame or a dict of arrays.",
+    "overtone.air.DataBatchType": "The type of a batch of data, for annotations: "
+    "an array, a table, a data frame, or arrays by column.",
 }
 """The texts of names that exist only while a trial runs, and of types of other packages."""
 
@@ -78,11 +81,26 @@ COUNTERPARTS = {
 """What classes replace that `ray_surface.txt` does not name."""
 
 
-SAME_PATH = ("overtone.tune.logger.", "overtone.tune.sync_client.", "overtone.tune.TrainingResult", "overtone.train.",
-             "overtone.exceptions.", "overtone.tune.search.skopt.")  # fmt: skip
+SAME_PATH = (
+    "overtone.exceptions.",
+    "overtone.train.",
+    "overtone.tune.TrainingResult",
+    "overtone.tune.logger.",
+    "overtone.tune.search.skopt.",
+    "overtone.tune.sync_client.",
+)
 """Classes that are in Ray under the same path, in modules or versions that `ray_surface.txt` leaves out."""
 
-FRAMEWORKS = ["keras", "lightgbm", "lightning", "pytorch_lightning", "tensorflow", "torch", "transformers", "xgboost"]
+FRAMEWORKS = [
+    "keras",
+    "lightgbm",
+    "lightning",
+    "pytorch_lightning",
+    "tensorflow",
+    "torch",
+    "transformers",
+    "xgboost",
+]
 """Packages that public modules import, and that need not be there for their docstrings."""
 
 
@@ -235,12 +253,16 @@ def _summary(entry: Entry) -> str:
 
 
 def _described(entry: Entry) -> Iterator[str]:
-    kind = "class" if isinstance(entry.value, type) else "function" if inspect.isroutine(entry.value) else "data"
+    kind = (
+        "class" if isinstance(entry.value, type) else "function" if inspect.isroutine(entry.value) else "data"
+    )
     if entry.value is None:
         yield from (f".. py:data:: {entry.name}", "", f"   {rst(WITHOUT_DOCSTRING[entry.name])}", "")
     else:
         yield f".. auto{kind}:: {entry.name}"
-        yield from ("   :no-value:", "") if kind == "data" else ("   :members:", "") if kind == "class" else ("",)
+        yield from (
+            ("   :no-value:", "") if kind == "data" else ("   :members:", "") if kind == "class" else ("",)
+        )
     if kind == "data" and entry.value is not None:
         yield from (f"   Value: ``{repr(entry.value)[:300]}``", "")
     if entry.replaces:

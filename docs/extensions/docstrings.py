@@ -1,4 +1,4 @@
-"""Docstrings are plain text: code stands in single backticks, and examples are indented. Here they become reStructuredText."""
+"""Docstrings become reStructuredText: their code is in single backticks, and their examples are indented."""
 
 from __future__ import annotations
 

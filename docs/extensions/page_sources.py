@@ -1,8 +1,9 @@
 """Pages for a forge become pages of the site.
 
-The Markdown files link to each other and to files of the repository by relative paths, as a forge needs it. Here such
-links lead to pages of the site where those exist, and to the repository otherwise. A page of `PARTS` lists other pages
-in its tables: they are its toctree. A `.from` file stands for a file with another name: it has that file's path.
+The Markdown files link to each other and to files of the repository by relative paths, as a forge needs it.
+Here such links lead to pages of the site where those exist, and to the repository otherwise. A page of
+`PARTS` lists other pages in its tables: they are its toctree. A `.from` file stands for a file with another
+name: it has that file's path.
 """
 
 from __future__ import annotations

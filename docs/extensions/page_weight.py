@@ -1,7 +1,7 @@
 """Pages load what they use, and nothing else of the theme.
 
-The theme's style sheet has rules for much that these pages lack. After a build, its rules stay whose classes are in a
-page or a script. Icon fonts and source maps go: `static/overtone.css` draws the few icons.
+The theme's style sheet has rules for much that these pages lack. After a build, its rules stay whose classes
+are in a page or a script. Icon fonts and source maps go: `static/overtone.css` draws the few icons.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _parts(selector: str) -> list[str]:
 
 
 def _names(selector: str) -> set[str]:
-    """Return the classes and ids that an element must have; those in `:not(...)` and the like do not count."""
+    """Return the classes and ids that an element must have; not those inside of `:not(...)`."""
     outside = re.sub(r"\([^()]*\)", "", re.sub(r"\([^()]*\)", "", selector))
     return {name.replace("\\", "") for name in re.findall(r"[.#]((?:[\w-]|\\.)+)", outside)}
 

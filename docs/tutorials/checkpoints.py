@@ -27,7 +27,9 @@ def train(config):
         if step == 5 and OUTAGE.exists():
             raise ConnectionError("the data server is away")
         weight += config["lr"] * (1 - weight)
-        tune.report({"loss": 1 - weight}, checkpoint=tune.Checkpoint.from_dict({"weight": weight, "step": step}))
+        tune.report(
+            {"loss": 1 - weight}, checkpoint=tune.Checkpoint.from_dict({"weight": weight, "step": step})
+        )
 
 
 options = {

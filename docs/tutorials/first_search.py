@@ -36,6 +36,14 @@ for trial in analysis.trials[:3]:
 # The same call with ``resume="AUTO"`` finds the finished experiment. It runs nothing again.
 
 again = tune.run(
-    train, config=space, num_samples=12, metric="loss", mode="min", name="tutorial", seed=1, resume="AUTO", verbose=0
+    train,
+    config=space,
+    num_samples=12,
+    metric="loss",
+    mode="min",
+    name="tutorial",
+    seed=1,
+    resume="AUTO",
+    verbose=0,
 )
 assert again.best_config == analysis.best_config

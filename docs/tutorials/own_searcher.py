@@ -37,7 +37,11 @@ class Shrinking(Searcher):
 
     def on_trial_end(self, trial):
         point = self.points.pop(trial.suggestion, None)
-        if point is not None and trial.last is not None and (self.best is None or trial.last.score > self.best[0]):
+        if (
+            point is not None
+            and trial.last is not None
+            and (self.best is None or trial.last.score > self.best[0])
+        ):
             self.best = trial.last.score, point
 
 

@@ -37,7 +37,9 @@ for scheduler in ("fifo", "asha", "median"):
         engine=tune.Simulated(workers=16), name=scheduler,
     )  # fmt: skip
     account = runs[scheduler].account
-    print(f"{scheduler:8s} {account['time_s'] / 3600:6.1f} virtual hours, best loss {runs[scheduler].best_result['loss']:.1e}")
+    print(
+        f"{scheduler:8s} {account['time_s'] / 3600:6.1f} virtual hours, best loss {runs[scheduler].best_result['loss']:.1e}"
+    )
 
 # %%
 # The best loss so far over the virtual time:

@@ -23,8 +23,15 @@ space = {
 def show(space, count=4, **options):
     """Draw some configurations: the trainable reports once, in the process of this script."""
     analysis = tune.run(
-        lambda config: {"loss": 0.0}, config=space, num_samples=count, metric="loss", mode="min", seed=1,
-        engine="inline", verbose=0, **options,
+        lambda config: {"loss": 0.0},
+        config=space,
+        num_samples=count,
+        metric="loss",
+        mode="min",
+        seed=1,
+        engine="inline",
+        verbose=0,
+        **options,
     )
     for trial in analysis.trials:
         print(trial.config)
@@ -44,12 +51,16 @@ show({"layers": tune.randint(1, 5), "width": tune.sample_from(lambda config: 2 *
 # ---------------------------
 # An option of ``tune.choice`` may have domains of its own. They are drawn only if the option is chosen.
 
-show({
-    "optimizer": tune.choice([
-        {"name": "sgd", "momentum": tune.uniform(0.5, 0.99)},
-        {"name": "adam", "beta2": tune.uniform(0.9, 0.999)},
-    ])
-})
+show(
+    {
+        "optimizer": tune.choice(
+            [
+                {"name": "sgd", "momentum": tune.uniform(0.5, 0.99)},
+                {"name": "adam", "beta2": tune.uniform(0.9, 0.999)},
+            ]
+        )
+    }
+)
 
 # %%
 # Grids
@@ -63,10 +74,12 @@ show({"depth": tune.grid_search([2, 4]), "lr": tune.loguniform(1e-4, 1e-1)}, cou
 # -----------
 # A configuration that violates the constraint is drawn again.
 
-show(tune.space(
-    {"layers": tune.randint(1, 9), "width": tune.choice([64, 256, 1024])},
-    constraint=lambda config: config["layers"] * config["width"] <= 1024,
-))
+show(
+    tune.space(
+        {"layers": tune.randint(1, 9), "width": tune.choice([64, 256, 1024])},
+        constraint=lambda config: config["layers"] * config["width"] <= 1024,
+    )
+)
 
 # %%
 # Errors name the domain and the rule.

@@ -12,7 +12,9 @@ import pytest
 from overtone import tune
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
-ENTRY = re.compile(r"^### (\w+): ([^\n]*)\n\n((?:> [^\n]*\n)+)(.*?)```python\n(.*?)```", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(
+    r"^### (\w+): ([^\n]*)\n\n((?:> [^\n]*\n)+)(.*?)```python\n(.*?)```", re.MULTILINE | re.DOTALL
+)
 ENTRIES = ENTRY.findall(PAGE.read_text("utf-8"))
 
 
@@ -52,7 +54,10 @@ def scope() -> dict[str, Any]:
     def run(*args: Any, **options: Any) -> Any:
         return tune.run(*args, **{"engine": "inline", "verbose": 0, **options})
 
-    names = {name: getattr(tune, name) for name in ("choice", "loguniform", "space", "uniform", "ExperimentAnalysis")}
+    names = {
+        name: getattr(tune, name)
+        for name in ("choice", "loguniform", "space", "uniform", "ExperimentAnalysis")
+    }
     quiet = type("tune", (), {**{name: staticmethod(value) for name, value in names.items()}, "run": staticmethod(run),
                               "report": staticmethod(tune.report)})  # fmt: skip
     return {"__name__": "errors_page", "tune": quiet, "train": train, "space": {"x": tune.uniform(0, 1)}}

@@ -14,7 +14,9 @@ from conftest import ROOT, SITE
 
 AXE = ROOT / "tests" / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-MISSING = [name for name, there in (("Chromium", CHROMIUM), ("axe-core (make ui)", AXE.is_file())) if not there]
+MISSING = [
+    name for name, there in (("Chromium", CHROMIUM), ("axe-core (make ui)", AXE.is_file())) if not there
+]
 SAMPLE = ["index", "first-search", "journal-and-resume", "errors", "api/overtone.tune.stopper", "learn/early_stopping",
           "zh/index", "search"]  # fmt: skip
 

@@ -28,7 +28,11 @@ class Found(HTMLParser):
             self.links.append(values["href"])
         elif tag in ("script", "img", "source", "iframe") and values.get("src"):
             self.loaded.append(values["src"])
-        elif tag == "link" and values.get("href") and values.get("rel") not in ("next", "prev", "index", "search"):
+        elif (
+            tag == "link"
+            and values.get("href")
+            and values.get("rel") not in ("next", "prev", "index", "search")
+        ):
             self.loaded.append(values["href"])
 
 
@@ -41,7 +45,13 @@ def parsed(page: Path) -> Found:
 
 def test_there_are_pages(site):
     names = {page.relative_to(site).as_posix() for page in PAGES}
-    assert {"index.html", "first-search.html", "zh/index.html", "api/overtone.tune.html", "search.html"} <= names
+    assert {
+        "index.html",
+        "first-search.html",
+        "zh/index.html",
+        "api/overtone.tune.html",
+        "search.html",
+    } <= names
     assert len(names) > 200
 
 
@@ -91,4 +101,6 @@ def test_llms_txt_names_each_page_once(site):
     assert lines[0] == "# Overtone"
     targets = [line.partition("](")[2].partition(")")[0] for line in lines if line.startswith("- [")]
     assert [target for target in targets if not (site / target).is_file()] == []
-    assert {"first-search.html", "learn/early_stopping.html", "frameworks/keras.html", "errors.html"} <= set(targets)
+    assert {"first-search.html", "learn/early_stopping.html", "frameworks/keras.html", "errors.html"} <= set(
+        targets
+    )

@@ -34,7 +34,9 @@ def test_each_name_has_a_text(documented):
         file, _, anchor = uri.partition("#")
         page = (SITE / file).read_text("utf-8")
         anchor = anchor.replace("$", name)
-        body = re.search(rf'<dt class="[^"]*" id="{re.escape(anchor)}">.*?</dt>\s*<dd>(.*?)</dd>', page, re.DOTALL)
+        body = re.search(
+            rf'<dt class="[^"]*" id="{re.escape(anchor)}">.*?</dt>\s*<dd>(.*?)</dd>', page, re.DOTALL
+        )
         assert body is not None, name
         assert len(re.sub(r"<[^>]*>", "", body[1]).strip()) > 10, name
 
@@ -47,8 +49,13 @@ def test_each_class_says_what_it_replaces():
 
 def test_replaced_names_are_ray_tunes():
     replaces = {entry.name: entry.replaces for entry in api_pages.public()[0].values()}
-    assert replaces["overtone.tune.schedulers.AsyncHyperBandScheduler"] == (
-        "**Replaces:** `ray.tune.schedulers.async_hyperband.AsyncHyperBandScheduler`."
-    ) or "AsyncHyperBandScheduler" in replaces["overtone.tune.schedulers.ASHA"]
+    assert (
+        replaces["overtone.tune.schedulers.AsyncHyperBandScheduler"]
+        == ("**Replaces:** `ray.tune.schedulers.async_hyperband.AsyncHyperBandScheduler`.")
+        or "AsyncHyperBandScheduler" in replaces["overtone.tune.schedulers.ASHA"]
+    )
     assert replaces["overtone.tune.World"] == "**Replaces:** no name of Ray Tune."
-    assert "`ray.tune.run`" in replaces["overtone.tune.run"] or "ray.tune.tune.run" in replaces["overtone.tune.run"]
+    assert (
+        "`ray.tune.run`" in replaces["overtone.tune.run"]
+        or "ray.tune.tune.run" in replaces["overtone.tune.run"]
+    )

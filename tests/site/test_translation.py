@@ -34,7 +34,13 @@ def test_complete_pages_are_in_chinese():
 
 
 def test_what_is_behind_is_told():
-    pages = [page for part in ("start", "guides") for page in listed((DOCS / f"{part}.md").read_text("utf-8"), DOCS, part)]
+    pages = [
+        page
+        for part in ("start", "guides")
+        for page in listed((DOCS / f"{part}.md").read_text("utf-8"), DOCS, part)
+    ]
     done = [page for page in pages if (CATALOGUES / f"{page}.po").is_file()]
-    print(f"in Chinese: {len(done)} of {len(pages)} pages of Start and Guides; behind: {sorted({*pages} - {*done})}")
+    print(
+        f"in Chinese: {len(done)} of {len(pages)} pages of Start and Guides; behind: {sorted({*pages} - {*done})}"
+    )
     assert done

@@ -13,9 +13,15 @@ from overtone.cli.exit_codes import OK, WRONG
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `overtone docs`."""
     parser.add_argument(
-        "page", metavar="PAGE", nargs="?", default="index", help='a page, such as "first-search" (the first page)'
+        "page",
+        metavar="PAGE",
+        nargs="?",
+        default="index",
+        help='a page, such as "first-search" (the first page)',
     )
-    parser.add_argument("--no-browser", action="store_true", help="print the page's address, and open nothing")
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the page's address, and open nothing"
+    )
 
 
 def run(args: Arguments) -> int:
@@ -25,7 +31,9 @@ def run(args: Arguments) -> int:
 
     folder = pages()
     if folder is None:
-        print(f"the pages are not on this machine. In a clone of the repository: make docs\nonline: {address()}")
+        print(
+            f"the pages are not on this machine. In a clone of the repository: make docs\nonline: {address()}"
+        )
         return WRONG
     file = folder / f"{args.page}.html"
     if not file.is_file():
@@ -42,7 +50,10 @@ def pages() -> Path | None:
     A clone has them after `make docs`. A package of a distribution may install them below `share/doc`.
     """
     package = Path(__file__).parents[2]
-    places = (package.parents[1] / "docs" / "_build" / "html", Path(sys.prefix, "share", "doc", "overtone", "html"))
+    places = (
+        package.parents[1] / "docs" / "_build" / "html",
+        Path(sys.prefix, "share", "doc", "overtone", "html"),
+    )
     return next((place for place in places if (place / "index.html").is_file()), None)
 
 
@@ -57,4 +68,6 @@ def address() -> str:
 def _nearest(page: str, folder: Path) -> str:
     from overtone.lazy import nearest
 
-    return nearest(page, (path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.html")))
+    return nearest(
+        page, (path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.html"))
+    )
