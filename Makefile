@@ -6,7 +6,7 @@ ENV = $(UV) venv -q --seed --allow-existing --python $(PYTHON)
 INSTALL = $(UV) pip install -q -c constraints.txt --python
 export PYTHONDONTWRITEBYTECODE :=  # tests are compiled once, and not by each process again
 
-.PHONY: demo test slow cluster hosts launcher ui conformance conformance-ray searchers training integrations chaos proof lint bench release pythons clean
+.PHONY: demo test slow cluster hosts launcher ui docs conformance conformance-ray searchers training integrations chaos proof lint bench release pythons clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
@@ -28,6 +28,10 @@ hosts: .venv/ray.stamp  ## hosts in network namespaces, gangs over several nodes
 
 ui:  ## the dashboard: its types, its JavaScript, and the page in Chromium, where that is installed
 	@MAKE="$(MAKE)" tests/ui/stage.sh
+
+docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html, and its checks; needs Python 3.11
+	@.venv/docs/bin/python docs/build.py
+	@.venv/docs/bin/python -m pytest tests/site
 
 launcher:  ## clusters on hosts in network namespaces, clouds that moto plays, Kubernetes; without CI=true also Slurm: 15 minutes
 	@MAKE="$(MAKE)" tests/launcher/stage.sh
@@ -74,7 +78,7 @@ pythons: .venv/release.stamp  ## the same, and the unit and property tests from 
 	@.venv/release/bin/python tests/packaging/release.py --tests
 
 clean:
-	rm -rf .venv dist tests/ui/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv dist docs/_build docs/api docs/learn tests/ui/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/uv.stamp:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Overtone needs Python 3.10 or newer, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
@@ -122,6 +126,10 @@ LOCK = tests/integrations/requirements.lock
 
 .venv/ui.stamp: .venv/uv.stamp pyproject.toml constraints.txt
 	@echo "installing what tests of the dashboard need into .venv/ui" && $(ENV) .venv/ui && $(INSTALL) .venv/ui -e ".[ui]" --group ui-test
+	@touch $@
+
+.venv/docs.stamp: .venv/uv.stamp pyproject.toml constraints.txt
+	@echo "installing what builds and checks the documentation into .venv/docs" && $(ENV) .venv/docs && $(INSTALL) .venv/docs -e . --group docs
 	@touch $@
 
 tests/ui/node_modules/.package-lock.json: tests/ui/package-lock.json

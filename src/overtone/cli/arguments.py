@@ -41,6 +41,7 @@ COMMANDS = {
     "clusters": "list the clusters that this machine knows",
     "get": "copy files from the head of a cluster",
     "put": "copy files to the head of a cluster",
+    "docs": "open the documentation of this version in a browser",
     "completion": "print the completion script of a shell",
 }
 """The commands and what each does; each is the module of that name, but for those in `_MODULES`."""

@@ -1,0 +1,46 @@
+"""How much of the pages is in Chinese: the pages that have a catalogue are complete, and the list tells what is behind."""
+
+from __future__ import annotations
+
+import re
+
+from babel.messages.pofile import read_po
+from conftest import ROOT, SITE
+from page_sources import DOCS, listed
+
+CATALOGUES = ROOT / "docs" / "locale" / "zh_CN" / "LC_MESSAGES"
+COMPLETE = {"index", "start", "installation", "first-search"}
+
+
+def test_catalogues_have_no_gap():
+    """A text that was changed since is fuzzy or missing here after `python docs/build.py --catalogues`."""
+    for path in sorted(CATALOGUES.rglob("*.po")):
+        with open(path, "rb") as file:
+            catalogue = read_po(file)
+        behind = [message.id for message in catalogue if message.id and (message.fuzzy or not message.string)]
+        assert behind == [], path.name
+    assert {path.stem for path in CATALOGUES.rglob("*.po")} >= COMPLETE
+
+
+def test_complete_pages_are_in_chinese():
+    """A changed paragraph would appear in English."""
+    for name in sorted(COMPLETE):
+        page = (SITE / "zh" / f"{name}.html").read_text("utf-8")
+        article = re.search(r'<article class="bd-article">(.*?)</article>', page, re.DOTALL)[1]
+        text = re.sub(r"<pre.*?</pre>|<code.*?</code>", "", article, flags=re.DOTALL)
+        paragraphs = [re.sub(r"<[^>]*>", "", one) for one in re.findall(r"<p>(.*?)</p>", text, re.DOTALL)]
+        english = [one for one in paragraphs if len(re.findall(r"[A-Za-z]{3,} [a-z]{2,} ", one)) > 2]
+        assert english == [], name
+
+
+def test_what_is_behind_is_told():
+    pages = [
+        page
+        for part in ("start", "guides")
+        for page in listed((DOCS / f"{part}.md").read_text("utf-8"), DOCS, part)
+    ]
+    done = [page for page in pages if (CATALOGUES / f"{page}.po").is_file()]
+    print(
+        f"in Chinese: {len(done)} of {len(pages)} pages of Start and Guides; behind: {sorted({*pages} - {*done})}"
+    )
+    assert done
