@@ -16,7 +16,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    ParameterSampler,
+    RandomizedSearchCV,
+    cross_val_score,
+)  # fmt: skip
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -142,6 +148,41 @@ def test_racing_ranks_stopped_candidates_below_complete_ones() -> None:
     complete = TuneGridSearchCV(KNeighborsClassifier(), grid).fit(X, y)
     assert "n_resources" not in complete.cv_results_
     assert search.best_params_ == complete.best_params_
+
+
+def test_the_score_that_refit_names_decides_also_if_a_function_returns_the_scores() -> None:
+    def scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+        accuracy = estimator.score(X, y)
+        return {"error": 1 - accuracy, "accuracy": accuracy}
+
+    options = {"early_stopping": True, "n_trials": 6, "random_state": 0}
+    named = TuneSearchCV(TREE, SPACE, scoring=scores, refit="accuracy", **options).fit(X, y)
+    alone = TuneSearchCV(TREE, SPACE, **options).fit(X, y)
+    np.testing.assert_array_equal(named.cv_results_["n_resources"], alone.cv_results_["n_resources"])
+    np.testing.assert_array_equal(
+        named.cv_results_["mean_test_accuracy"], alone.cv_results_["mean_test_score"]
+    )
+    assert named.best_index_ == alone.best_index_
+    with pytest.raises(ValueError, match="refit"):
+        TuneSearchCV(TREE, SPACE, scoring=scores, **options).fit(X, y)
+
+
+def test_without_a_limit_candidates_are_drawn_until_the_time_is_over() -> None:
+    search = TuneSearchCV(TREE, SPACE, n_trials=-1, time_budget_s=0.5, random_state=0).fit(X, y)
+    params = search.cv_results_["params"]
+    assert params == list(ParameterSampler(SPACE, len(params), random_state=0))
+    listed = TuneSearchCV(TREE, {"max_depth": [1, 2, 3]}, n_trials=-1).fit(X, y)
+    assert sorted(one["max_depth"] for one in listed.cv_results_["params"]) == [1, 2, 3]
+    for n_trials in (0, 2.5, "10"):
+        with pytest.raises(ValueError, match="'n_trials' parameter of TuneSearchCV must be an int"):
+            TuneSearchCV(TREE, SPACE, n_trials=n_trials).fit(X, y)
+
+
+def test_an_interval_with_a_prior_needs_no_searcher() -> None:
+    search = TuneSearchCV(TREE, {"ccp_alpha": (1e-4, 0.1, "log-uniform")}, n_trials=4, random_state=0)
+    values = [one["ccp_alpha"] for one in search.fit(X, y).cv_results_["params"]]
+    assert len(set(values)) == 4
+    assert all(1e-4 <= value <= 0.1 for value in values)
 
 
 @pytest.mark.parametrize(
