@@ -65,9 +65,10 @@ def drawn(distributions: Any, n_trials: int, random_state: Any) -> Candidates:
 
 
 def has_domains(distributions: Any) -> bool:
-    """Return whether scikit-learn cannot draw from any value: a domain of Overtone's, or an interval."""
+    """Return whether scikit-learn cannot draw from any value: a domain of Overtone or Optuna, an interval."""
     spaces = [distributions] if isinstance(distributions, Mapping) else distributions
-    return any(_is_own(value) or _has_prior(value) for space in spaces for value in space.values())
+    values = [value for space in spaces for value in space.values()]
+    return any(_is_own(value) or _is_of_optuna(value) or _has_prior(value) for value in values)
 
 
 def listed_values(distributions: Any) -> dict[str, Any]:
@@ -106,7 +107,7 @@ def _domain(name: str, value: Any) -> Any:
     """Return the domain of one parameter."""
     if _is_own(value):
         return value
-    if type(value).__module__.startswith("optuna."):
+    if _is_of_optuna(value):
         return _of_optuna(name, value)
     if hasattr(value, "rvs"):
         return _of_scipy(name, value)
@@ -124,6 +125,10 @@ def _is_interval(value: tuple[Any, ...]) -> bool:
     """Return whether a tuple is (low, high) or (low, high, prior), as scikit-optimize has them."""
     numbers = len(value) in (2, 3) and all(isinstance(end, Real) for end in value[:2]) and value[0] < value[1]
     return numbers and (len(value) == 2 or value[2] in ("uniform", "log-uniform"))
+
+
+def _is_of_optuna(value: Any) -> bool:
+    return type(value).__module__.startswith("optuna.")
 
 
 def _has_prior(value: Any) -> bool:
