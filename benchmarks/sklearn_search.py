@@ -11,7 +11,8 @@
 HalvingRandomSearchCV with its defaults, again with another seed until the time is spent, and `optuna` is
 OptunaSearchCV. At the end of the time the candidate that the method would choose is fitted to the training
 data and scored on the test data, and so is each earlier choice: a complete candidate with the best mean, for
-halving that of the largest sample. Runs in `--out` are not run again: the file may be continued at any time,
+halving that of the largest sample, and for `tune`, while no candidate is complete, that of the most folds, as
+`cv_results_` ranks them. Runs in `--out` are not run again: the file may be continued at any time,
 also on a busy machine, since all times are CPU times.
 `benchmarks/results/sklearn_search.jsonl` has the runs so far. The final fits and the imports of libraries
 cost no method any of its time.
@@ -106,18 +107,23 @@ ESTIMATORS: dict[str, tuple[Any, dict[str, Any]]] = {
 class Recorder:
     """A scorer of accuracy that records each score, and ends the search when its time is spent.
 
+    Args:
+        names: The parameters that the search varies.
+        budget_s: CPU seconds.
+        is_racing: Whether the search ranks candidates by their number of folds, then by their mean.
+
     Attributes:
         choices: (CPU seconds, parameters) of each candidate that was the best one for some time.
         n_fits: Number of scored fits.
         n_complete: Number of candidates that were scored on all folds.
     """
 
-    def __init__(self, names: list[str], budget_s: float) -> None:
-        self.names, self.budget_s = names, budget_s
+    def __init__(self, names: list[str], budget_s: float, is_racing: bool = False) -> None:
+        self.names, self.budget_s, self.is_racing = names, budget_s, is_racing
         self.choices: list[tuple[float, dict[str, Any]]] = []
         self.n_fits = self.n_complete = 0
         self._scores: dict[str, dict[Any, float]] = {}
-        self._best = (0, -math.inf)
+        self._best = (0, 0, -math.inf)
         self._began = cpu_s()
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
@@ -130,11 +136,11 @@ class Recorder:
         sample = round(len(X) / 30)  # the same for all folds of one candidate
         scores = self._scores.setdefault(f"{sample} {params}", {})
         scores[X[:3].tobytes()] = score
-        if len(scores) == FOLDS:
-            self.n_complete += 1
-            rank = (sample, statistics.fmean(scores.values()))
-            if rank > self._best:
-                self._best = rank
+        self.n_complete += len(scores) == FOLDS
+        rank = (sample, len(scores), statistics.fmean(scores.values()))
+        if (self.is_racing or len(scores) == FOLDS) and rank > self._best:
+            self._best = rank
+            if not self.choices or self.choices[-1][1] != params:
                 self.choices.append((cpu_s() - self._began, params))
         return score
 
@@ -204,7 +210,7 @@ def one_run(name: str, method: str, seed: int, budget_s: float) -> dict[str, Any
     X, y = load_digits(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
     estimator, space = ESTIMATORS[name]
-    scorer = Recorder(list(space), budget_s)
+    scorer = Recorder(list(space), budget_s, method == "tune")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

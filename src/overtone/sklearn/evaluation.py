@@ -28,7 +28,7 @@ class Evaluation:
     Attributes:
         X, y: The data, as the user gave them.
         splits: Pairs of index arrays (train, test), one for each fold.
-        refit: The name of the score that decides, if there are several.
+        refit: The name of the score that decides, if there are several; anything else for the first one.
         fit_params, score_params: Metadata for the estimator's `fit` and for the scorer.
         max_iters: Number of reports of a trial; 0 if each fold is a report.
         failure: The exception of a fit, with `error_score="raise"` and trials in this process.

@@ -6,9 +6,11 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
+from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from overtone.errors import ArgumentError
 
@@ -45,7 +47,8 @@ class Parts:
     """An estimator that is trained in `n_parts` parts.
 
     With `warm_start` and with boosters, all parts together train as much as one `fit`: the estimator's
-    `n_estimators` or `max_iter` is divided among them. With `partial_fit`, a part is one pass.
+    `n_estimators` or `max_iter` is divided among them. If it is less than `n_parts`, the last parts train
+    nothing. With `partial_fit`, a part is one pass.
 
     Attributes:
         n_trained: Number of parts so far.
@@ -61,11 +64,12 @@ class Parts:
         self.n_trained += 1
         estimator = self.estimator
         if isinstance(estimator, Pipeline):
-            name, last = estimator.steps[-1]
+            last = estimator.steps[-1][1]
+            head_params, fit_params = _divided(estimator, fit_params)
             if len(estimator.steps) > 1:
                 head = estimator[:-1]
-                X = head.fit_transform(X, y) if self.n_trained == 1 else head.transform(X)
-            fit_params = {key.removeprefix(f"{name}__"): value for key, value in fit_params.items()}
+                is_first = self.n_trained == 1
+                X = head.fit_transform(X, y, **head_params) if is_first else head.transform(X)
         else:
             last = estimator
         with warnings.catch_warnings():
@@ -83,9 +87,14 @@ class Parts:
         rounds = _BOOSTERS[how][0] if how in _BOOSTERS else "n_estimators"
         rounds = rounds if rounds in names or how in _BOOSTERS else "max_iter"
         self._whole = self._whole or int(names.get(rounds) or _DEFAULT_ROUNDS.get(how, 100))
-        end, before = (max(n, self._whole * n // self.n_parts) for n in (self.n_trained, self.n_trained - 1))
+        end, before = (
+            min(self._whole, max(n, self._whole * n // self.n_parts))
+            for n in (self.n_trained, self.n_trained - 1)
+        )
+        if end == before:
+            return
         grows = how == "warm_start" and (rounds == "n_estimators" or "max_bins" in names)
-        amount = {rounds: max(1, end if grows else end - before)}
+        amount = {rounds: end if grows else end - before}
         if how == "warm_start":
             amount["warm_start"] = True
         elif self.n_trained > 1:
@@ -94,6 +103,21 @@ class Parts:
         grown.set_params(**amount)
         type(last).fit(grown, X, *([] if y is None else [y]), **fit_params)
         vars(last).update(vars(grown))
+
+
+def _divided(pipeline: Pipeline, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the metadata for all steps but the last one, and those for the `fit` of the last one."""
+    name = pipeline.steps[-1][0]
+    if not get_config()["enable_metadata_routing"]:
+        own = {key: value for key, value in params.items() if key.startswith(f"{name}__")}
+        others = {key: value for key, value in params.items() if key not in own}
+        return others, {key.removeprefix(f"{name}__"): value for key, value in own.items()}
+    if not params:
+        return {}, {}
+    names = set()
+    if len(pipeline.steps) > 1:
+        names = get_routing_for_object(pipeline[:-1]).consumes("fit_transform", params)
+    return {key: params[key] for key in names}, dict(process_routing(pipeline, "fit", **params)[name].fit)
 
 
 def _model(package: str, fitted: Any) -> Any:

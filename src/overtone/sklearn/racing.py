@@ -2,13 +2,14 @@
 
 The intensification of ROAR (Hutter, Hoos & Leyton-Brown 2011, "Sequential Model-Based Optimization for
 General Algorithm Configuration", procedure 2), with folds as instances. The best candidate so far, the
-incumbent, has seen one fold at first, and one more for each challenger. A challenger sees fold after fold
-until it is worse than the incumbent on the same folds, or has seen all of the incumbent's and is better: then
-it is the incumbent. So costly candidates are compared before any of them has seen all folds.
+incumbent, has seen one fold at first, and one more for every few candidates. A challenger sees fold after
+fold until it is worse than the incumbent on the same folds, or has seen all of the incumbent's and is better:
+then it is the incumbent. So costly candidates are compared before any of them has seen all folds.
 
 Deviations: every challenger sees the same folds in the same order, one at a time rather than 1, 2, 4 and so
 on. While it lacks folds of the incumbent's, it goes on although it is worse by half a standard error
-(`margin`).
+(`margin`). The incumbent sees its next fold after `per_fold` candidates rather than after each challenger: if
+only a few candidates can be evaluated, further candidates improve the best one more than further folds do.
 """
 
 from __future__ import annotations
@@ -35,19 +36,21 @@ class FoldRacing(TrialScheduler):
         margin: A candidate goes on while it is this number of standard errors below, until it has seen all
             folds of the incumbent. The standard deviation of differences on a fold is estimated from all
             candidates with two folds or more, and from the first complete candidate's own scores.
+        per_fold: The incumbent sees fold k + 1 after k times this number of candidates, or if no candidate
+            is left.
     """
 
     pauses = True
 
-    def __init__(self, n_folds: int, margin: float = 0.5) -> None:
-        self._n_folds, self._margin = n_folds, margin
+    def __init__(self, n_folds: int, margin: float = 0.5, per_fold: int = 4) -> None:
+        self._n_folds, self._margin, self._per_fold = n_folds, margin, per_fold
 
     def on_start(self, view: View) -> None:
         self._means: dict[str, list[float]] = {}
         self._incumbent = ""
         self._best: list[float] = []
         self._replaced: list[str] = []
-        self._n_ended = 0  # challengers since the incumbent's last fold
+        self._n_ended = 0
         self._is_any_complete = False
         self._squares, self._freedom = 0.0, 0
 
@@ -61,7 +64,6 @@ class FoldRacing(TrialScheduler):
         if len(means) < t:  # its earlier folds are unknown
             return CONTINUE
         if trial.id == self._incumbent:
-            self._n_ended = max(0, self._n_ended - 1)
             return self._lead(trial, means)
         if not common:
             return self._lead(trial, means)
@@ -88,7 +90,7 @@ class FoldRacing(TrialScheduler):
         """Make a candidate the incumbent, if it is not; it waits unless it is complete."""
         if trial.id != self._incumbent:
             self._replaced += [self._incumbent] if self._incumbent else []
-            self._incumbent, self._n_ended = trial.id, 0
+            self._incumbent = trial.id
         self._best = means
         if len(means) < self._n_folds:
             return Pause(Why(RULE, len(means), note="the best so far, which waits for a challenger"))
@@ -100,7 +102,7 @@ class FoldRacing(TrialScheduler):
     def choose_trial_to_run(self, trials: View) -> Trial | None:
         incumbent = trials.trials.get(self._incumbent)
         is_waiting = incumbent is not None and _waits(incumbent) and trials.fits(incumbent)
-        if is_waiting and self._n_ended:
+        if is_waiting and self._n_ended + 1 >= self._per_fold * len(self._best):
             return incumbent
         waiting = {self._incumbent, *self._replaced}
         challenger = next((one for one in trials.runnable() if one.id not in waiting), None)
@@ -119,9 +121,10 @@ class FoldRacing(TrialScheduler):
 
     def on_trial_end(self, trial: Trial) -> None:
         means = self._means.pop(trial.id, None)
+        self._n_ended += 1
         if trial.id != self._incumbent:
-            self._n_ended += 1
-        elif means is None or len(means) < self._n_folds:  # it failed, or somebody ended it
+            return
+        if means is None or len(means) < self._n_folds:  # it failed, or somebody ended it
             self._incumbent, self._best = "", []
 
     def _observe(self, means: list[float], reference: list[float]) -> None:

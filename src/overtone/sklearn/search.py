@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import _fit_context, clone, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
-from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
+from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._validation import _insert_error_scores, _warn_or_raise_about_fit_failures
 from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import _check_method_params
 
 from overtone.errors import ArgumentError, UsageError
@@ -23,7 +24,7 @@ from overtone.sklearn.evaluation import Evaluation
 from overtone.sklearn.experiment import SearchOptions, run_search
 from overtone.sklearn.parts import how_trained
 from overtone.sklearn.results import fold_outcomes, format_results, reached
-from overtone.sklearn.spaces import Candidates, has_domains, listed_values, search_space
+from overtone.sklearn.spaces import Candidates, drawn, has_domains, listed_values, search_space
 
 
 class _Search(BaseSearchCV):  # type: ignore[misc]
@@ -128,8 +129,9 @@ class _Search(BaseSearchCV):  # type: ignore[misc]
                 f"Expected {self.n_splits_} splits, got {len(splits)}"
             )
         base = clone(self.estimator)
+        deciding = self.refit if callable(self.scoring) else refit_metric
         evaluation = Evaluation(
-            base, X, y, splits, scorers, refit_metric, routed.estimator.fit, routed.scorer.score,
+            base, X, y, splits, scorers, deciding, routed.estimator.fit, routed.scorer.score,
             self.return_train_score, self.error_score, self._max_iters(),
         )  # fmt: skip
         results, scores = self._search(evaluation)
@@ -237,6 +239,11 @@ class TuneSearchCV(_Search):
             candidate has NaN for the folds that were not evaluated, and ranks below all others.
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Search._parameter_constraints,
+        "n_trials": [Interval(numbers.Integral, 1, None, closed="left"), Options(numbers.Integral, {-1})],
+    }
+
     def __init__(
         self,
         estimator: Any,
@@ -281,10 +288,8 @@ class TuneSearchCV(_Search):
         if asked != "random" or has_domains(self.param_distributions):
             searcher = None if asked == "random" else copy.deepcopy(asked)
             return search_space(self.param_distributions), searcher, self.n_trials
-        candidates = list(
-            ParameterSampler(self.param_distributions, self.n_trials, random_state=self.random_state)
-        )
-        return listed_values(self.param_distributions), Candidates.of(candidates), len(candidates)
+        candidates = drawn(self.param_distributions, self.n_trials, self.random_state)
+        return listed_values(self.param_distributions), candidates, candidates.total or -1
 
 
 class TuneGridSearchCV(_Search):

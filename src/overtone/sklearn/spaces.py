@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any
+
+from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from overtone.core.protocols import Searcher
 from overtone.core.types import Config
@@ -19,36 +23,52 @@ QUANTILES = 64
 
 
 class Candidates(Searcher):
-    """Suggests the candidates of a list in their order.
+    """Suggests candidates in their order.
 
     Attributes:
-        total: Number of candidates.
+        total: Number of candidates; None if they are endless.
     """
 
     lookahead = 200
 
     def __init__(self) -> None:
         super().__init__()
-        self._configs: Sequence[Config] = ()
+        self._known: list[Config] = []
+        self._further: Iterator[Config] = iter(())
 
     @classmethod
-    def of(cls, configs: Sequence[Config]) -> Candidates:
+    def of(cls, configs: Iterable[Config]) -> Candidates:
         """Return a searcher that suggests `configs`; the journal's header does not list them."""
         made = cls()
-        made._configs, made.total = configs, len(configs)
+        made._further = iter(configs)
+        if isinstance(configs, list):
+            made.total = len(configs)
         return made
 
     def total_for(self, num_samples: int) -> int | None:
         return self.total
 
     def suggest(self, index: int) -> Config | None:
-        return dict(self._configs[index]) if index < len(self._configs) else None
+        self._known.extend(islice(self._further, max(0, index + 1 - len(self._known))))
+        return dict(self._known[index]) if index < len(self._known) else None
+
+
+def drawn(distributions: Any, n_trials: int, random_state: Any) -> Candidates:
+    """Return the candidates that scikit-learn draws; endless for -1, unless all values are lists."""
+    is_endless = False
+    if n_trials < 0:
+        spaces = [distributions] if isinstance(distributions, Mapping) else distributions
+        is_endless = any(hasattr(value, "rvs") for space in spaces for value in space.values())
+        n_trials = sys.maxsize if is_endless else len(ParameterGrid(distributions))
+    sampler = ParameterSampler(distributions, n_trials, random_state=random_state)
+    return Candidates.of(sampler if is_endless else list(sampler))
 
 
 def has_domains(distributions: Any) -> bool:
-    """Return whether any value is a domain of Overtone's, so that scikit-learn cannot draw from it."""
+    """Return whether scikit-learn cannot draw from any value: a domain of Overtone or Optuna, an interval."""
     spaces = [distributions] if isinstance(distributions, Mapping) else distributions
-    return any(_is_own(value) for space in spaces for value in space.values())
+    values = [value for space in spaces for value in space.values()]
+    return any(_is_own(value) or _is_of_optuna(value) or _has_prior(value) for value in values)
 
 
 def listed_values(distributions: Any) -> dict[str, Any]:
@@ -87,7 +107,7 @@ def _domain(name: str, value: Any) -> Any:
     """Return the domain of one parameter."""
     if _is_own(value):
         return value
-    if type(value).__module__.startswith("optuna."):
+    if _is_of_optuna(value):
         return _of_optuna(name, value)
     if hasattr(value, "rvs"):
         return _of_scipy(name, value)
@@ -105,6 +125,14 @@ def _is_interval(value: tuple[Any, ...]) -> bool:
     """Return whether a tuple is (low, high) or (low, high, prior), as scikit-optimize has them."""
     numbers = len(value) in (2, 3) and all(isinstance(end, Real) for end in value[:2]) and value[0] < value[1]
     return numbers and (len(value) == 2 or value[2] in ("uniform", "log-uniform"))
+
+
+def _is_of_optuna(value: Any) -> bool:
+    return type(value).__module__.startswith("optuna.")
+
+
+def _has_prior(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 3 and _is_interval(value)
 
 
 def _of_interval(low: Any, high: Any, prior: str = "uniform") -> Any:

@@ -1,4 +1,4 @@
-"""A race over folds: the incumbent gets one fold for each challenger."""
+"""A race over folds: the incumbent gets one fold for every four candidates."""
 
 import math
 import random
@@ -33,10 +33,16 @@ def raced(scores, cpus=1, seed=0, n_folds=5):
 
 def test_candidates_are_compared_before_any_is_complete():
     trials = raced([[0.5] * 5, [0.4] * 5, [0.9] * 5, [0.6] * 5, [0.7] * 5])
-    assert [trial.n_results for trial in trials] == [2, 1, 5, 1, 1]
+    assert [trial.n_results for trial in trials] == [1, 1, 5, 1, 1]
     assert [trial.why.rule for trial in trials] == ["racing", "racing", "returned", "racing", "racing"]
     assert trials[1].why.against == (trials[0].id,)
     assert trials[0].why.against == (trials[2].id,)
+
+
+def test_the_best_one_sees_a_further_fold_for_every_four_candidates():
+    better = [[0.5 + i / 100] * 5 for i in range(20)]
+    n_folds = [trial.n_results for trial in raced(better)]  # Each candidate replaces the best one.
+    assert n_folds == [1] * 3 + [2] * 4 + [3] * 4 + [4] * 4 + [5] * 5
 
 
 def test_a_single_candidate_sees_all_folds():
@@ -52,7 +58,7 @@ def test_folds_that_differ_stop_nobody():
 def test_within_the_margin_a_challenger_of_a_complete_one_goes_on():
     first = [0.5, 0.6, 0.4, 0.5, 0.5]
     nearly = [0.49, 0.6, 0.4, 0.5, 0.7]
-    others = [[0.0] * 5] * 5  # while they are stopped the first becomes complete
+    others = [[0.0] * 5] * 16  # while they are stopped the first becomes complete
     assert raced([first, *others, nearly])[-1].n_results == 5
 
 

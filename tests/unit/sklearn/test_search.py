@@ -12,13 +12,22 @@ import pytest
 
 pytest.importorskip("sklearn")
 from scipy import sparse, stats
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    ParameterSampler,
+    RandomizedSearchCV,
+    cross_val_score,
+)  # fmt: skip
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -26,6 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 from overtone import tune
 from overtone.errors import ArgumentError
 from overtone.sklearn import TuneGridSearchCV, TuneSearchCV
+from overtone.sklearn.parts import Parts
 
 X, y = make_classification(60, 5, random_state=0)
 TREE = DecisionTreeClassifier(random_state=0)
@@ -100,10 +110,8 @@ def test_groups_and_sample_weights_go_where_scikit_learn_sends_them() -> None:
 
 
 def test_routed_metadata() -> None:
-    import sklearn
-
     weights = np.linspace(0, 1, 60)
-    with sklearn.config_context(enable_metadata_routing=True):
+    with config_context(enable_metadata_routing=True):
         tree = clone(TREE).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         ours = TuneSearchCV(tree, SPACE, n_trials=3, random_state=0).fit(X, y, sample_weight=weights)
         theirs = RandomizedSearchCV(tree, SPACE, n_iter=3, random_state=0).fit(X, y, sample_weight=weights)
@@ -139,9 +147,50 @@ def test_racing_ranks_stopped_candidates_below_complete_ones() -> None:
         seen = results["n_resources"][row]
         assert np.isnan(folds[seen:]).all()
         assert results["mean_test_score"][row] == pytest.approx(folds[:seen].mean())
+    ended = TuneGridSearchCV(KNeighborsClassifier(), grid, True, stopper={"training_iteration": 2}).fit(X, y)
+    assert max(ended.cv_results_["n_resources"]) == ended.cv_results_["n_resources"][ended.best_index_] == 2
     complete = TuneGridSearchCV(KNeighborsClassifier(), grid).fit(X, y)
     assert "n_resources" not in complete.cv_results_
     assert search.best_params_ == complete.best_params_
+
+
+def test_the_score_that_refit_names_decides_also_if_a_function_returns_the_scores() -> None:
+    def scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+        accuracy = estimator.score(X, y)
+        return {"error": 1 - accuracy, "accuracy": accuracy}
+
+    options = {"early_stopping": True, "n_trials": 6, "random_state": 0}
+    named = TuneSearchCV(TREE, SPACE, scoring=scores, refit="accuracy", **options).fit(X, y)
+    alone = TuneSearchCV(TREE, SPACE, **options).fit(X, y)
+    np.testing.assert_array_equal(named.cv_results_["n_resources"], alone.cv_results_["n_resources"])
+    np.testing.assert_array_equal(
+        named.cv_results_["mean_test_accuracy"], alone.cv_results_["mean_test_score"]
+    )
+    assert named.best_index_ == alone.best_index_
+    with pytest.raises(ValueError, match="refit"):
+        TuneSearchCV(TREE, SPACE, scoring=scores, **options).fit(X, y)
+
+
+def test_without_a_limit_candidates_are_drawn_until_the_time_is_over() -> None:
+    search = TuneSearchCV(TREE, SPACE, n_trials=-1, time_budget_s=0.5, random_state=0).fit(X, y)
+    params = search.cv_results_["params"]
+    assert params == list(ParameterSampler(SPACE, len(params), random_state=0))
+    listed = TuneSearchCV(TREE, {"max_depth": [1, 2, 3]}, n_trials=-1).fit(X, y)
+    assert sorted(one["max_depth"] for one in listed.cv_results_["params"]) == [1, 2, 3]
+    for n_trials in (0, 2.5, "10"):
+        with pytest.raises(ValueError, match="'n_trials' parameter of TuneSearchCV must be an int"):
+            TuneSearchCV(TREE, SPACE, n_trials=n_trials).fit(X, y)
+
+
+@pytest.mark.parametrize("domain", ["interval", "optuna"])
+def test_domains_that_scikit_learn_does_not_know_need_no_searcher(domain: str) -> None:
+    interval: Any = (1e-4, 0.1, "log-uniform")
+    if domain == "optuna":
+        interval = pytest.importorskip("optuna").distributions.FloatDistribution(1e-4, 0.1, log=True)
+    search = TuneSearchCV(TREE, {"ccp_alpha": interval}, n_trials=4, random_state=0)
+    values = [one["ccp_alpha"] for one in search.fit(X, y).cv_results_["params"]]
+    assert len(set(values)) == 4
+    assert all(1e-4 <= value <= 0.1 for value in values)
 
 
 @pytest.mark.parametrize(
@@ -175,6 +224,37 @@ def test_training_in_parts(estimator: Any) -> None:
     search = TuneSearchCV(estimator, space, True, 5, max_iters=3, random_state=0).fit(X, y)
     assert max(search.cv_results_["n_resources"]) == 3
     assert search.best_score_ > 0.6
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_all_parts_train_as_much_as_one_fit(n: int) -> None:
+    forest = Parts(RandomForestClassifier(n_estimators=n, random_state=0), 4)
+    network = Parts(MLPClassifier((3,), max_iter=n, tol=0.0, random_state=0), 4)
+    for _ in range(4):
+        forest.train(X, y)
+        network.train(X, y)
+    assert len(forest.estimator.estimators_) == n
+    assert network.estimator.t_ == MLPClassifier((3,), max_iter=n, tol=0.0, random_state=0).fit(X, y).t_
+
+
+@pytest.mark.parametrize("is_routed", [False, True])
+def test_in_a_pipeline_metadata_reach_the_steps_that_fit_sends_them_to(is_routed: bool) -> None:
+    weights, others = np.linspace(0, 1, 60), np.linspace(1, 0, 60)
+    with config_context(enable_metadata_routing=is_routed):
+        scaler, last = StandardScaler(), GaussianNB()
+        metadata: dict[str, Any] = {"scale__sample_weight": weights, "fit__sample_weight": others}
+        if is_routed:
+            scaler.set_fit_request(sample_weight="weights").set_transform_request(copy=False)
+            last.set_fit_request(sample_weight="others")
+            metadata = {"weights": weights, "others": others}
+        pipeline = Pipeline([("scale", scaler), ("fit", last)])
+        parts = Parts(clone(pipeline), 2)
+        parts.train(X, y, **metadata)
+    scaled = StandardScaler().fit(X, sample_weight=weights)
+    alone = clone(last).partial_fit(scaled.transform(X), y, classes=[0, 1], sample_weight=others)
+    np.testing.assert_array_equal(parts.estimator["scale"].mean_, scaled.mean_)
+    np.testing.assert_array_equal(parts.estimator["fit"].theta_, alone.theta_)
 
 
 def test_what_cannot_be_trained_in_parts_is_refused() -> None:
