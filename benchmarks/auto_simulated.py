@@ -24,6 +24,7 @@ from types import SimpleNamespace
 import numpy as np
 from auto_rule import LENGTH
 from curves import tables
+from schedulers import DRAWS, MISLED_DRAWS, SETTINGS, short
 
 from overtone.core.decision import Stop
 from overtone.core.goal import Goal
@@ -33,11 +34,6 @@ from overtone.core.types import WORST, Result
 from overtone.schedulers.auto import AutoScheduler
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.testing.curves import MISLEADING, misleading
-
-BEST = {4: (0.01, 0.05), 25: (0.002, 0.02)}
-"""Of each number of workers, the share of configurations that counts as best; the second is AlgoPerf's."""
-DRAWS = 3
-MISLED_DRAWS = 1000
 
 Row = tuple[np.ndarray, np.ndarray]
 """The scores of a configuration, with mode "max", and the seconds of each iteration."""
@@ -130,7 +126,7 @@ def tasks_of(data: Path, family: str, n_workers: int):
         for kind in MISLEADING:
             drawn = Random(0)
             target = float(
-                np.quantile([misled_rows(kind, drawn)[0].max() for _ in range(4000)], 1 - BEST[4][0])
+                np.quantile([misled_rows(kind, drawn)[0].max() for _ in range(4000)], 1 - SETTINGS[4][0])
             )
 
             def row_of(seed: int, k: int, kind: str = kind) -> Row:
@@ -145,9 +141,9 @@ def tasks_of(data: Path, family: str, n_workers: int):
             return rows[keyed(seed, "configs", str(k)).randrange(len(rows))]
 
         yield (
-            task.name[-30:],
+            short(task).partition(" ")[2],
             row_of,
-            target_of(rows, BEST[n_workers][family == "algoperf"]),
+            target_of(rows, SETTINGS[n_workers][family == "algoperf"]),
             DRAWS * len(rows),
         )
 
@@ -157,7 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("data", type=Path)
     parser.add_argument("--families", nargs="+", default=["lcbench", "algoperf", "taskset", "misleading"])
-    parser.add_argument("--workers", type=int, choices=[*BEST], default=4)
+    parser.add_argument("--workers", type=int, choices=[*SETTINGS], default=4)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first-seed", type=int, default=1000)
     parser.add_argument("--variants", nargs="+", default=["auto", "auto:caution=0.5"])
