@@ -1,0 +1,181 @@
+"""Variants of `scheduler="auto"` on recorded and misleading curves, in a simulation without an engine.
+
+    python benchmarks/auto_simulated.py DATA [--families lcbench algoperf taskset misleading] [--workers 4]
+        [--seeds 20] [--first-seed 1000] [--variants auto auto:doubt=0.2,caution=0.5,first_whole=0.15 ...]
+
+Quicker than `schedulers.py`, with the same curves, targets and draws of rows with replacement, and with the
+product's `AutoScheduler`, so that constants can be compared on many seeds. A variant sets `caution` (standard
+errors by which a correlation is lowered), `doubt` (the share of whole runs is at least doubt over the
+estimated speed-up) and `first_whole`. All variants get the same configurations. A figure is the median time
+of random search over that of the variant (misleading curves: of the means), and of families their geometric
+mean and their least.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from heapq import heappop, heappush
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+
+import numpy as np
+from auto_rule import LENGTH
+from curves import tables
+from schedulers import DRAWS, MISLED_DRAWS, SETTINGS, short
+
+from overtone.core.decision import Stop
+from overtone.core.goal import Goal
+from overtone.core.randomness import keyed
+from overtone.core.trial import Status
+from overtone.core.types import WORST, Result
+from overtone.schedulers.auto import AutoScheduler
+from overtone.schedulers.fifo import FIFOScheduler
+from overtone.testing.curves import MISLEADING, misleading
+
+Row = tuple[np.ndarray, np.ndarray]
+"""The scores of a configuration, with mode "max", and the seconds of each iteration."""
+
+
+def rows_of(table, metric: str, mode: str) -> list[Row]:
+    sign = 1.0 if mode == "max" else -1.0
+    rows = []
+    for k in range(len(table)):
+        at, t, points = table.curve_of({"row": k}), 1, []
+        while (point := at(t)) is not None:
+            points.append((sign * float(point[0][metric]), point[1]))
+            t += 1
+        scores, seconds = np.array(points).T
+        rows.append((np.nan_to_num(scores, nan=WORST), seconds))
+    return rows
+
+
+def target_of(rows: list[Row], best: float) -> float:
+    bests = sorted(scores.max() for scores, _ in rows if scores.max() > WORST)
+    return bests[-max(1, round(best * len(rows)))]
+
+
+def misled_rows(kind: str, draw: Random) -> Row:
+    curve, config = misleading(kind, LENGTH), {"final": draw.random(), "other": draw.random()}
+    return np.array([curve(config, t)["score"] for t in range(1, LENGTH + 1)]), np.ones(LENGTH)
+
+
+def search(
+    scheduler, row_of: Callable[[int], Row], target: float, n_workers: int, draws: int, seed: int
+) -> float:
+    """Return the time of the first report that reaches the target, or of the last report."""
+    goal = Goal("score", "max", is_needed=True)
+    scheduler.on_start(SimpleNamespace(goal=goal, random=lambda *what: keyed(seed, *what)))
+    running: list[tuple[float, int, SimpleNamespace]] = []
+    n, now = 0, 0.0
+
+    def start() -> None:
+        nonlocal n
+        if n < draws:
+            scores, seconds = row_of(n)
+            trial = SimpleNamespace(
+                id=str(n), index=n, scores=scores.tolist(), seconds=seconds.tolist(), t=0, best=None,
+                last=None, why=None, status=Status.RUNNING,
+            )  # fmt: skip
+            n += 1
+            scheduler.on_trial_add(trial)
+            heappush(running, (now + trial.seconds[0], trial.index, trial))
+
+    for _ in range(n_workers):
+        start()
+    while running:
+        now, _, trial = heappop(running)
+        result = trial.last = Result(trial.t + 1, trial.scores[trial.t])
+        trial.t += 1
+        if trial.best is None or result.score > trial.best.score:
+            trial.best = result
+        if result.score >= target:
+            return now
+        decision = scheduler.on_result(trial, result)
+        if isinstance(decision, Stop):
+            scheduler.on_decision(trial, decision)
+            trial.why = decision.why
+        elif trial.t < len(trial.scores):
+            heappush(running, (now + trial.seconds[trial.t], trial.index, trial))
+            continue
+        trial.status = Status.TERMINATED
+        scheduler.on_trial_end(trial)
+        start()
+    return now
+
+
+def variant(text: str):
+    """The scheduler that a text such as "auto:doubt=0.2,first_whole=0.15" describes."""
+    if text == "random":
+        return FIFOScheduler()
+    options = dict(one.split("=") for one in text.partition(":")[2].split(",") if one)
+    first = {"first_whole": float(options.pop("first_whole"))} if "first_whole" in options else {}
+    scheduler = AutoScheduler(**first)
+    for name, value in options.items():
+        if f"_{name}" not in ("_caution", "_doubt"):
+            raise SystemExit(f"{name}: choose caution, doubt or first_whole")
+        setattr(scheduler, f"_{name}", float(value))
+    return scheduler
+
+
+def tasks_of(data: Path, family: str, n_workers: int):
+    """Names, functions from (seed, index) to rows, targets and numbers of draws."""
+    if family == "misleading":
+        for kind in MISLEADING:
+            drawn = Random(0)
+            target = float(
+                np.quantile([misled_rows(kind, drawn)[0].max() for _ in range(4000)], 1 - SETTINGS[4][0])
+            )
+
+            def row_of(seed: int, k: int, kind: str = kind) -> Row:
+                return misled_rows(kind, keyed(seed, "configs", str(k)))
+
+            yield kind, row_of, target, MISLED_DRAWS
+        return
+    for task in tables(data, family):
+        rows = rows_of(task.table, task.metric, task.mode)
+
+        def row_of(seed: int, k: int, rows: list[Row] = rows) -> Row:
+            return rows[keyed(seed, "configs", str(k)).randrange(len(rows))]
+
+        yield (
+            short(task).partition(" ")[2],
+            row_of,
+            target_of(rows, SETTINGS[n_workers][family == "algoperf"]),
+            DRAWS * len(rows),
+        )
+
+
+def main() -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--families", nargs="+", default=["lcbench", "algoperf", "taskset", "misleading"])
+    parser.add_argument("--workers", type=int, choices=[*SETTINGS], default=4)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first-seed", type=int, default=1000)
+    parser.add_argument("--variants", nargs="+", default=["auto", "auto:caution=0.5"])
+    args = parser.parse_args()
+    for family in args.families:
+        table = []
+        for name, row_of, target, draws in tasks_of(args.data, family, args.workers):
+            typical = []
+            for text in ["random", *args.variants]:
+                times = [
+                    search(variant(text), partial(row_of, seed), target, args.workers, draws, seed)
+                    for seed in range(args.first_seed, args.first_seed + args.seeds)
+                ]
+                typical.append(np.mean(times) if family == "misleading" else np.median(times))
+            table.append(typical[0] / np.array(typical[1:]))
+            print(f"{family} {name:32}", *(f"{one:7.2f}" for one in table[-1]), flush=True)
+        for what, row in (
+            ("geometric mean", np.exp(np.log(table).mean(axis=0))),
+            ("least", np.min(table, axis=0)),
+        ):
+            print(f"{family} {what:32}", *(f"{one:7.2f}" for one in row), flush=True)
+
+
+if __name__ == "__main__":
+    main()
