@@ -2,12 +2,12 @@
 
     python benchmarks/dashboard_tasks.py --peer PYTHON [--experiment EXP]
 
-Needs the extras `ui` and `pandas`, playwright and Chromium; PYTHON is one with optuna-dashboard. Both show the same study:
-the demo's search, whose trials are written to optuna's storage with their parameters, intermediate values and
-states. "Which machine is slow" is asked of a simulated search on four machines, of which one has half the
-speed. Each task begins at the list of experiments and ends when its answer is in the window. Clicks and keys
-are those that this script makes; seconds are the median of three runs without time for reading. "no way": the
-dashboard has none.
+Needs the extras `ui` and `pandas`, playwright and Chromium; PYTHON is one with optuna-dashboard. Both show
+the same study: the demo's search, whose trials are written to optuna's storage with their parameters,
+intermediate values and states. "Which machine is slow" is asked of a simulated search on four machines, of
+which one has half the speed. Each task begins at the list of experiments and ends when its answer is in the
+window. Clicks and keys are those that this script makes; seconds are the median of three runs without time
+for reading. "no way": the dashboard has none.
 """
 
 from __future__ import annotations

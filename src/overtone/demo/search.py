@@ -25,7 +25,7 @@ N_TRIALS = 60
 REPORTS = 27
 """Reports of a trial that nothing stops."""
 
-PASSES = 38
+PASSES = 28
 """Passes over the images between two reports on up to two cores; more cores do more."""
 
 MOST_PASSES = 6 * PASSES
