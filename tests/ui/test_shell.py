@@ -238,7 +238,7 @@ def test_a_page_goes_on_after_its_server_was_killed_and_started_again(page, serv
     page.goto(server.at("live"))
     expect(page.get_by_role("heading", name="2 trials run now")).to_be_visible()
     server.kill()
-    expect(page.locator(".note-quiet")).to_contain_text("Connection lost since")
+    expect(page.locator(".note-quiet")).to_contain_text("Connection lost for")
     serve(folder, "--token-file", str(secret), "--port", server.origin.rpartition(":")[2])
     expect(page.locator(".note-quiet")).to_have_count(0)
     end.touch()

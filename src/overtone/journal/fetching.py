@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from overtone import standard_streams
 from overtone.errors import StorageError
@@ -69,6 +70,10 @@ def _bring(
     if kept < len(chain):
         new = folder.with_name(f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}")
         try:
+            if kept and journal.stat().st_size == chain[kept - 1].end:
+                _extend(new, journal, chain, kept, files)
+                note_origin(folder, files.url)
+                return
             _build(new, journal, chain, kept, files)
             if journal.exists() and not _goes_on(journal, new, chain[kept - 1].end if kept else 0):
                 _move_aside(folder, chain[-1].fence, files, lock, say)
@@ -114,11 +119,39 @@ def _build(new: Path, journal: Path, chain: list[Segment], kept: int, files: Rem
             with open_regular(journal) as file:
                 while left and (chunk := file.read(min(left, _CHUNK_BYTES))):
                     left -= out.write(chunk)
-        for begin in range(kept, len(chain), _AT_ONCE):
-            for data in files.read_all([one.name for one in chain[begin : begin + _AT_ONCE]]):
-                out.write(data)
+        _download(chain[kept:], files, out)
+    _verify(new, 0, files)
+
+
+def _extend(new: Path, journal: Path, chain: list[Segment], kept: int, files: RemoteFiles) -> None:
+    """Append the pieces that this machine lacks to `journal`, once they are verified in `new`.
+
+    A journal that is looked at every few seconds is not copied and verified as a whole each time.
+    """
+    last = chain[kept - 1]
+    with open(new, "wb") as out:
+        out.write(b"\n")  # Lines that are not read from byte 0 may have any first number.
+        with open_regular(journal) as file:
+            file.seek(last.begin)
+            out.write(file.read(last.end - last.begin))
+        begin = out.tell()
+        _download(chain[kept:], files, out)
+    _verify(new, 1, files)
+    with open(new, "rb") as source, open(journal, "ab") as target:
+        source.seek(begin)
+        shutil.copyfileobj(source, target, _CHUNK_BYTES)
+
+
+def _download(pieces: list[Segment], files: RemoteFiles, out: BinaryIO) -> None:
+    for begin in range(0, len(pieces), _AT_ONCE):
+        for data in files.read_all([one.name for one in pieces[begin : begin + _AT_ONCE]]):
+            out.write(data)
+
+
+def _verify(path: Path, offset: int, files: RemoteFiles) -> None:
+    """Check the lines of a file from a byte on."""
     try:
-        for _ in Lines(new, tail="error"):
+        for _ in Lines(path, offset, tail="error"):
             pass
     except StorageError as error:
         raise StorageError(f"the journal at {files.url} is damaged: {error}") from error

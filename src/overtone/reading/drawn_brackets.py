@@ -11,7 +11,9 @@ from overtone.schedulers.moasha import MOASHA
 BracketOf = Callable[[str], int | None]
 """Returns the number of a trial's bracket, from 1; None if it is not known, or there is only one."""
 
-_DRAWING = {f"{made.__module__}.{made.__qualname__}": made for made in (ASHAScheduler, MOASHA)}
+_DRAWING: dict[str, type[ASHAScheduler] | type[MOASHA]] = {
+    f"{made.__module__}.{made.__qualname__}": made for made in (ASHAScheduler, MOASHA)
+}
 
 
 def unknown_bracket(trial_id: str) -> int | None:

@@ -253,3 +253,34 @@ def test_a_url_without_an_experiment_says_what_is_there(url):
     RemoteFiles(url).write("exp_1/journal/000001-f1.jsonl", b"")
     with pytest.raises(StorageError, match="there is no experiment at .*exp: it holds exp_1"):
         fetch(url)
+
+
+def test_a_journal_that_grows_stays_the_same_file(there, url, records):
+    """New pieces are appended; after a process was killed within a piece, all is written anew."""
+    there.append(records[:2])
+    there.mirror.push()
+    journal = fetch(url) / "journal.jsonl"
+    begun, first = journal.stat().st_ino, journal.read_bytes()
+    for i in range(2, len(records)):
+        there.append(records[i : i + 1])
+        there.mirror.push()
+        assert fetch(url) / "journal.jsonl" == journal
+        assert journal.stat().st_ino == begun
+        assert journal.read_bytes() == there.path.read_bytes()
+    journal.write_bytes(there.path.read_bytes()[: len(first) + 20])
+    assert (fetch(url) / "journal.jsonl").read_bytes() == there.path.read_bytes()
+    assert list(journal.parent.parent.glob(".exp-*")) == []
+
+
+def test_a_damaged_piece_is_not_appended(there, url, records):
+    there.append(records[:2])
+    there.mirror.push()
+    journal = fetch(url) / "journal.jsonl"
+    whole = journal.read_bytes()
+    there.append(records[2:])
+    there.mirror.push()
+    name = names(there)[-1]
+    there.files.write(name, there.files.read(name).replace(b"time", b"tide", 1))
+    with pytest.raises(StorageError, match="is damaged: "):
+        fetch(url)
+    assert journal.read_bytes() == whole

@@ -33,7 +33,7 @@ from overtone.reading.columns.run_facts import RunFacts
 from overtone.reading.columns.trial_columns import FAILED, Column, Curve, Exploit, TrialColumns
 from overtone.reading.columns.written_domains import log_parameters
 from overtone.reading.decisions import is_decision
-from overtone.reading.drawn_brackets import drawn_brackets, unknown_bracket
+from overtone.reading.drawn_brackets import BracketOf, drawn_brackets, unknown_bracket
 from overtone.reading.journal_reader import JournalReader, Reports, iteration_of
 from overtone.reading.recorded_goal import inferred_goal, recorded_objectives
 from overtone.space.nesting import with_tuples
@@ -98,7 +98,7 @@ class JournalFold:
         self._rows: dict[str, int] = {}
         self._is_newest_format = True
         self._is_kept = False
-        self._bracket_of = unknown_bracket
+        self._bracket_of: BracketOf = unknown_bracket
         self._codec = Codec(decode_config=with_tuples)
 
     def begin(self, offset: int, n: int, ids: list[str]) -> None:

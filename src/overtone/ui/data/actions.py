@@ -137,7 +137,7 @@ VERBS: dict[str, Callable[[str, Mapping[str, Any]], dict[str, Any]]] = {
 
 @lru_cache(maxsize=100)
 def _kill(journal: Path, request_id: str) -> dict[str, Any]:
-    """End the driver by force; a request that comes again gets the same answer, and does not kill the next."""
+    """End the driver by force; a request that comes again gets the same answer, and kills nothing."""
     by = holder(journal, watches=False)
     if by is None or by.pid is None:
         raise ActionError("no driver runs this experiment", allowed(journal))

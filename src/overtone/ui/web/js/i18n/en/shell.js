@@ -23,7 +23,7 @@ export const shell = {
   error_unreached: "The server does not answer. Check that \"overtone ui\" still runs, and the SSH tunnel if there is one.",
   no_such_experiment: "The folder has no experiment of this name. It is shown as soon as it starts.",
   open_failed: "{name} cannot be shown",
-  lost: "Connection lost since {since}. Trying again; nothing is lost.",
+  lost: "Connection lost for {since}. Trying again; nothing is lost.",
 
   view_experiments: "Experiments",
   view_overview: "Overview",
