@@ -23,8 +23,6 @@ from sphinx.domains.python import ObjectEntry
 from sphinx.environment import BuildEnvironment
 from sphinx.ext.autodoc.mock import mock
 
-from overtone.lazy import stated
-
 DOCS = Path(__file__).parents[1]
 PACKAGING = DOCS.parent / "tests" / "packaging"
 sys.path.insert(0, str(PACKAGING))
@@ -172,7 +170,7 @@ def _imported() -> tuple[dict[str, ModuleType], dict[str, Any]]:
             values[name] = None
             continue
         module, _, attribute = name.rpartition(".")
-        value = _value(importlib.import_module(module), attribute)
+        value = getattr(importlib.import_module(module), attribute)
         (modules if inspect.ismodule(value) else values)[name] = value
     for name in MODULES:
         modules.setdefault(name, importlib.import_module(name))
@@ -184,14 +182,6 @@ def _imported() -> tuple[dict[str, ModuleType], dict[str, Any]]:
         for each in own:
             values.setdefault(f"{name}.{each}", getattr(module, each))
     return modules, values
-
-
-def _value(module: ModuleType, attribute: str) -> Any:
-    """Return a name of a module; a function is preferred to its module, if that has the same name."""
-    value = getattr(module, attribute)
-    if inspect.ismodule(value) and stated(module.__name__).get(attribute) == value.__name__:
-        return getattr(value, attribute)
-    return value
 
 
 def _rank(name: str) -> tuple[int, int, str]:

@@ -68,7 +68,7 @@ def _names(selector: str) -> set[str]:
 
 
 def _tight(body: str) -> str:
-    return re.sub(r"\s*([:;,{}])\s+", r"\1", " ".join(body.split())).strip("; ")
+    return re.sub(r"\s*([:;,{}])\s*", r"\1", " ".join(body.split())).strip("; ")
 
 
 def names_in(folder: Path) -> set[str]:

@@ -57,6 +57,12 @@ def test_every_lazy_name_can_be_had(package):
     assert set(lazy_names(package)) <= set(dir(module))
 
 
+@pytest.mark.parametrize("package", LAZY)
+def test_no_lazy_name_is_that_of_its_module(package):
+    # the import of `package.name` would put the module where users look for the name
+    assert [name for name, home in lazy_names(package).items() if home == f"{package}.{name}"] == []
+
+
 @pytest.mark.parametrize(
     "stub", sorted(SOURCE.rglob("*.pyi")), ids=lambda stub: ".".join(stub.parent.relative_to(SOURCE).parts)
 )

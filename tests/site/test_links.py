@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from conftest import SITE
+from tests.site.conftest import SITE
 
 PAGES = sorted(SITE.rglob("*.html"))
 

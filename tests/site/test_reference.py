@@ -6,8 +6,9 @@ import re
 
 import api_pages
 import pytest
-from conftest import SITE
 from sphinx.util.inventory import InventoryFile
+
+from tests.site.conftest import SITE
 
 
 @pytest.fixture(scope="module")

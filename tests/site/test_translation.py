@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from babel.messages.pofile import read_po
-from conftest import ROOT, SITE
 from page_sources import DOCS, listed
+
+from tests.site.conftest import ROOT, SITE
 
 CATALOGUES = ROOT / "docs" / "locale" / "zh_CN" / "LC_MESSAGES"
 COMPLETE = {"index", "start", "installation", "first-search"}

@@ -1,9 +1,5 @@
 from overtone.research.comparison import compare as compare
 from overtone.research.html_report import report as report
-from overtone.research.outcomes import bests as bests
-from overtone.research.outcomes import medians as medians
-from overtone.research.outcomes import outcomes as outcomes
-from overtone.research.outcomes import speedups as speedups
 from overtone.research.over_time import incumbents as incumbents
 from overtone.research.over_time import ranks_over_time as ranks_over_time
 from overtone.research.plots import plot_critical_differences as plot_critical_differences
@@ -14,6 +10,10 @@ from overtone.research.plots import ranking as ranking
 from overtone.research.problem import Problem as Problem
 from overtone.research.rank_test import Ranking as Ranking
 from overtone.research.rank_test import friedman as friedman
+from overtone.research.search_outcomes import bests as bests
+from overtone.research.search_outcomes import medians as medians
+from overtone.research.search_outcomes import outcomes as outcomes
+from overtone.research.search_outcomes import speedups as speedups
 from overtone.research.survival import kaplan_meier as kaplan_meier
 from overtone.research.survival import median_time as median_time
 from overtone.research.what_if import WhatIf as WhatIf

@@ -13,7 +13,7 @@ from typing import Any
 
 from overtone.errors import OvertoneError
 from overtone.research import plots
-from overtone.research.outcomes import bests, labelled, medians, outcomes, speedups
+from overtone.research.search_outcomes import bests, labelled, medians, outcomes, speedups
 
 STYLE = """
 :root { color-scheme: light; }

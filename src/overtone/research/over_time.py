@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from overtone.research.outcomes import labelled
+from overtone.research.search_outcomes import labelled
 
 POINTS = 120
 """Of a curve."""

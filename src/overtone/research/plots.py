@@ -7,9 +7,9 @@ from math import ceil, inf, isfinite, log10
 from typing import Any
 
 from overtone.errors import ArgumentError, MissingPackageError, OvertoneError
-from overtone.research.outcomes import labelled, medians, outcomes
 from overtone.research.over_time import incumbents, ranks_over_time
 from overtone.research.rank_test import Ranking, friedman, groups
+from overtone.research.search_outcomes import labelled, medians, outcomes
 from overtone.research.survival import kaplan_meier
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
@@ -117,7 +117,7 @@ def ranking(frame: Any, by: str = "auto", alpha: float = 0.05) -> tuple[list[str
     Raises:
         ValueError: There are less than two methods or settings.
     """
-    from overtone.research.outcomes import bests
+    from overtone.research.search_outcomes import bests
 
     if by not in ("auto", "time", "value"):
         raise ArgumentError(f'by={by!r}: choose "time", "value" or "auto"')

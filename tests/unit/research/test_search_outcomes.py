@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from overtone.errors import OvertoneError
-from overtone.research.outcomes import bests, labelled, medians, outcomes, speedups
+from overtone.research.search_outcomes import bests, labelled, medians, outcomes, speedups
 
 
 def search(scheduler, seed, *steps, end, problem="p", mode="min", target=1.0, error="", workers="4"):
