@@ -53,9 +53,7 @@ class Remote(Protocol):
         """Run a command to its end, or end it after `timeout_s` seconds (status 124)."""
         ...
 
-    def stream(
-        self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None
-    ) -> int:
+    def stream(self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None) -> int:
         """Run a command, pass its output and its errors on as they come, and return its status.
 
         Args:

@@ -141,9 +141,7 @@ class SSHRemote:
             raise RemoteError(f"{self.name}: `{_short(command)}` {why}{':' + said if said else ''}")
         return done.text
 
-    def stream(
-        self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None
-    ) -> int:
+    def stream(self, command: str, on_output: Callable[[bytes], None], stdin: int | None = None) -> int:
         """Run a command, pass on what it prints as it comes, and return its status.
 
         An exception, such as a KeyboardInterrupt, ends the connection of this command, and is raised.

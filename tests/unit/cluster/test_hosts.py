@@ -8,7 +8,7 @@ import pytest
 
 from overtone.cluster.config_reading import parse_config
 from overtone.cluster.local.hosts import Hosts
-from overtone.cluster.remote import RemoteError, UnreachableError
+from overtone.cluster.remote import Finished, RemoteError, UnreachableError
 
 pytest.importorskip("yaml")
 
@@ -42,3 +42,9 @@ def test_other_errors_keep_their_lines(hosts):
     }
     lines = fail(hosts, errors).splitlines()
     assert sorted(lines) == ["ada@a, ada@c: Overtone is missing", "ada@b does not answer"]
+
+
+def test_a_host_that_is_too_slow_for_its_facts_is_named(hosts, monkeypatch):
+    monkeypatch.setattr(hosts["a"], "run", lambda *_, **__: Finished(124, b"", b""))
+    with pytest.raises(RemoteError, match="ada@a: no facts within 60 s; is it overloaded"):
+        hosts.facts("a")

@@ -132,6 +132,9 @@ class Hosts:
                     f"{self[address].name}: {_MODULE} printed more or less than its facts; does something "
                     f"there, such as a sitecustomize, print at the start of Python?{said}"
                 ) from None
+        if done.status == 124:
+            late = f"no facts within {timeout_s:g} s; is it overloaded?"
+            raise RemoteError(f"{self[address].name}: {late}")
         errors = done.errors.decode(errors="replace")
         if "No module named" in errors or "not found" in errors or done.status == 127:
             raise RemoteError(
