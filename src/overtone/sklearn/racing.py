@@ -9,13 +9,14 @@ then it is the incumbent. So costly candidates are compared before any of them h
 Deviations: every challenger sees the same folds in the same order, one at a time rather than 1, 2, 4 and so
 on. While it lacks folds of the incumbent's, it goes on although it is worse by half a standard error
 (`margin`). The incumbent sees its next fold after `per_fold` candidates rather than after each challenger: if
-only a few candidates can be evaluated, further candidates improve the best one more than further folds do.
+only a few candidates can be evaluated, further candidates improve the best one more than further folds do. A
+challenger that is equal to the incumbent on all of its folds waits until the incumbent has seen the next one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import sqrt
+from math import inf, sqrt
 
 from overtone.core.decision import CONTINUE, Decision, Pause, Stop
 from overtone.core.protocols import TrialScheduler
@@ -50,6 +51,7 @@ class FoldRacing(TrialScheduler):
         self._incumbent = ""
         self._best: list[float] = []
         self._replaced: list[str] = []
+        self._equal: list[str] = []  # wait for a further fold of the incumbent
         self._n_ended = 0
         self._is_any_complete = False
         self._squares, self._freedom = 0.0, 0
@@ -59,6 +61,7 @@ class FoldRacing(TrialScheduler):
         means = self._means.setdefault(trial.id, [])
         means[t - 1 :] = [result.score]
         common = min(len(means), len(self._best))
+        self._equal = [one for one in self._equal if one != trial.id]
         if result.score == WORST:
             return Stop(Why(RULE, result.t, cutoff=self._best[common - 1] if common else None))
         if len(means) < t:  # its earlier folds are unknown
@@ -80,6 +83,9 @@ class FoldRacing(TrialScheduler):
             self._observe(means, self._best)
             return CONTINUE  # complete
         is_final = has_all and common < self._n_folds
+        if is_final and here == best:
+            self._equal.append(trial.id)
+            return Pause(Why(RULE, len(means), note="equal to the best so far, whose next fold it waits for"))
         cutoff = best - (0.0 if is_final else self._margin * self._deviation() / sqrt(common))
         if here >= cutoff and not is_final:
             return CONTINUE
@@ -101,19 +107,22 @@ class FoldRacing(TrialScheduler):
 
     def choose_trial_to_run(self, trials: View) -> Trial | None:
         incumbent = trials.trials.get(self._incumbent)
-        is_waiting = incumbent is not None and _waits(incumbent) and trials.fits(incumbent)
-        if is_waiting and self._n_ended + 1 >= self._per_fold * len(self._best):
+        is_waiting = incumbent is not None and _can_run(incumbent, trials)
+        behind = {one for one in self._equal if self._compare(one) <= 0}
+        if is_waiting and (behind or self._n_ended + 1 >= self._per_fold * len(self._best)):
             return incumbent
-        waiting = {self._incumbent, *self._replaced}
-        challenger = next((one for one in trials.runnable() if one.id not in waiting), None)
+        equal = [trials.trials[one] for one in self._equal if one not in behind]
+        waiting = {self._incumbent, *self._replaced, *self._equal}
+        others = (one for one in trials.runnable() if one.id not in waiting)
+        challenger = next((one for one in equal if _can_run(one, trials)), None) or next(others, None)
         if challenger is None and is_waiting and trials.search_is_over:
             return incumbent
         return challenger
 
     def review(self, trials: View) -> Iterator[tuple[str, Decision]]:
-        """Stop the incumbents that were replaced while they waited."""
+        """Stop the candidates that were surpassed while they waited."""
         self._replaced = [one for one in self._replaced if one in self._means and one != self._incumbent]
-        for trial_id in self._replaced:
+        for trial_id in [*self._replaced, *(one for one in self._equal if self._compare(one) < 0)]:
             if _waits(trials.trials[trial_id]):
                 t = min(len(self._means[trial_id]), len(self._best))
                 cutoff = self._best[t - 1] if t else None
@@ -122,10 +131,16 @@ class FoldRacing(TrialScheduler):
     def on_trial_end(self, trial: Trial) -> None:
         means = self._means.pop(trial.id, None)
         self._n_ended += 1
+        self._equal = [one for one in self._equal if one != trial.id]
         if trial.id != self._incumbent:
             return
         if means is None or len(means) < self._n_folds:  # it failed, or somebody ended it
             self._incumbent, self._best = "", []
+
+    def _compare(self, trial_id: str) -> float:
+        """Return a candidate's lead on the incumbent's folds; infinity if it has not seen all of them."""
+        means, n = self._means[trial_id], len(self._best)
+        return means[n - 1] - self._best[-1] if 0 < n <= len(means) else inf
 
     def _observe(self, means: list[float], reference: list[float]) -> None:
         """Add the differences to the reference, fold by fold, to the estimate of their deviation."""
@@ -141,3 +156,7 @@ class FoldRacing(TrialScheduler):
 
 def _waits(trial: Trial) -> bool:
     return not (trial.status.is_placed or trial.status.is_final)
+
+
+def _can_run(trial: Trial, trials: View) -> bool:
+    return _waits(trial) and trials.fits(trial)

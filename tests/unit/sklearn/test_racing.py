@@ -55,6 +55,12 @@ def test_folds_that_differ_stop_nobody():
     assert [trial.n_results for trial in raced([hard, better])] == [1, 5]
 
 
+def test_equal_candidates_go_on_until_they_differ():
+    first, better, worse = [0.5, 0.5, 0.5, 0.5], [0.5, 0.5, 0.6, 0.5], [0.5, 0.4, 0.9, 0.9]
+    assert [trial.n_results for trial in raced([first, better, worse], n_folds=4)] == [3, 4, 2]
+    assert [trial.n_results for trial in raced([first] * 3, cpus=2, n_folds=4)] == [4, 4, 4]
+
+
 def test_within_the_margin_a_challenger_of_a_complete_one_goes_on():
     first = [0.5, 0.6, 0.4, 0.5, 0.5]
     nearly = [0.49, 0.6, 0.4, 0.5, 0.7]
