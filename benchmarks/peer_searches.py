@@ -52,6 +52,7 @@ def searched(curves: Curves, method: str, seed: int) -> list[tuple[float, float]
         sys.modules.setdefault(one, MagicMock())
     from syne_tune import StoppingCriterion, Tuner
     from syne_tune.backend.simulator_backend.simulator_callback import SimulatorCallback
+    from syne_tune.backend.simulator_backend.time_keeper import SimulatedTimeKeeper
     from syne_tune.blackbox_repository.blackbox import Blackbox
     from syne_tune.blackbox_repository.simulated_tabular_backend import UserBlackboxBackend
     from syne_tune.config_space import lograndint, loguniform, randint, uniform
@@ -60,6 +61,8 @@ def searched(curves: Curves, method: str, seed: int) -> list[tuple[float, float]
 
     logging.disable(logging.CRITICAL)
     np.random.seed(seed)
+    # Suggestions take no simulated time, as for the other searches: it would depend on this machine's load.
+    SimulatedTimeKeeper.real_time_since_last_recent_exit = lambda self: 0.0
     length = curves.scores.shape[1]
     space: dict[str, Any] = {}
     for name, domain in curves.domains.items():
