@@ -247,7 +247,12 @@ def _described(entry: Entry) -> Iterator[str]:
         "class" if isinstance(entry.value, type) else "function" if inspect.isroutine(entry.value) else "data"
     )
     if entry.value is None:
-        yield from (f".. py:data:: {entry.name}", "", f"   {rst(WITHOUT_DOCSTRING[entry.name])}", "")
+        yield from (
+            f".. py:data:: {entry.name.rpartition('.')[2]}",
+            "",
+            f"   {rst(WITHOUT_DOCSTRING[entry.name])}",
+            "",
+        )
     else:
         yield f".. auto{kind}:: {entry.name}"
         yield from (

@@ -90,7 +90,12 @@ def clean(app: Sphinx, error: Exception | None) -> None:
     for path in static.rglob("*.map"):
         path.unlink()
     shutil.rmtree(static / "vendor", ignore_errors=True)
-    for name in ("scripts/fontawesome.js", "scripts/fontawesome.js.LICENSE.txt"):
+    for name in (
+        "webpack-macros.html",
+        "styles/theme.css",
+        "scripts/fontawesome.js",
+        "scripts/fontawesome.js.LICENSE.txt",
+    ):
         (static / name).unlink(missing_ok=True)
     used = names_in(Path(app.outdir))
     for name in ("styles/pydata-sphinx-theme.css", "basic.css", "pygments.css", "sg_gallery.css"):

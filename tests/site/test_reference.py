@@ -15,7 +15,7 @@ from tests.site.conftest import SITE
 def documented():
     """Where each name is described: file and anchor."""
     with open(SITE / "objects.inv", "rb") as file:
-        inventory = InventoryFile.load(file, "", lambda base, location: location).data
+        inventory = InventoryFile.load(file, "", lambda base, location: location)
     return {
         name: item.uri
         for kind, items in inventory.items()
