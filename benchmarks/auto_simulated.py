@@ -14,12 +14,13 @@ mean and their least.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from heapq import heappop, heappush
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from auto_rule import LENGTH
@@ -39,7 +40,7 @@ Row = tuple[np.ndarray, np.ndarray]
 """The scores of a configuration, with mode "max", and the seconds of each iteration."""
 
 
-def rows_of(table, metric: str, mode: str) -> list[Row]:
+def rows_of(table: Any, metric: str, mode: str) -> list[Row]:
     sign = 1.0 if mode == "max" else -1.0
     rows = []
     for k in range(len(table)):
@@ -54,7 +55,7 @@ def rows_of(table, metric: str, mode: str) -> list[Row]:
 
 def target_of(rows: list[Row], best: float) -> float:
     bests = sorted(scores.max() for scores, _ in rows if scores.max() > WORST)
-    return bests[-max(1, round(best * len(rows)))]
+    return float(bests[-max(1, round(best * len(rows)))])
 
 
 def misled_rows(kind: str, draw: Random) -> Row:
@@ -62,8 +63,16 @@ def misled_rows(kind: str, draw: Random) -> Row:
     return np.array([curve(config, t)["score"] for t in range(1, LENGTH + 1)]), np.ones(LENGTH)
 
 
+def misled_row_of(kind: str, seed: int, k: int) -> Row:
+    return misled_rows(kind, keyed(seed, "configs", str(k)))
+
+
+def row_of(rows: list[Row], seed: int, k: int) -> Row:
+    return rows[keyed(seed, "configs", str(k)).randrange(len(rows))]
+
+
 def search(
-    scheduler, row_of: Callable[[int], Row], target: float, n_workers: int, draws: int, seed: int
+    scheduler: Any, row_at: Callable[[int], Row], target: float, n_workers: int, draws: int, seed: int
 ) -> float:
     """Return the time of the first report that reaches the target, or of the last report."""
     goal = Goal("score", "max", is_needed=True)
@@ -74,7 +83,7 @@ def search(
     def start() -> None:
         nonlocal n
         if n < draws:
-            scores, seconds = row_of(n)
+            scores, seconds = row_at(n)
             trial = SimpleNamespace(
                 id=str(n), index=n, scores=scores.tolist(), seconds=seconds.tolist(), t=0, best=None,
                 last=None, why=None, status=Status.RUNNING,
@@ -106,13 +115,12 @@ def search(
     return now
 
 
-def variant(text: str):
+def variant(text: str) -> Any:
     """The scheduler that a text such as "auto:doubt=0.2,first_whole=0.15" describes."""
     if text == "random":
         return FIFOScheduler()
     options = dict(one.split("=") for one in text.partition(":")[2].split(",") if one)
-    first = {"first_whole": float(options.pop("first_whole"))} if "first_whole" in options else {}
-    scheduler = AutoScheduler(**first)
+    scheduler = AutoScheduler(first_whole=float(options.pop("first_whole", 0.25)))
     for name, value in options.items():
         if f"_{name}" not in ("_caution", "_doubt"):
             raise SystemExit(f"{name}: choose caution, doubt or first_whole")
@@ -120,7 +128,9 @@ def variant(text: str):
     return scheduler
 
 
-def tasks_of(data: Path, family: str, n_workers: int):
+def tasks_of(
+    data: Path, family: str, n_workers: int
+) -> Iterator[tuple[str, Callable[[int, int], Row], float, int]]:
     """Names, functions from (seed, index) to rows, targets and numbers of draws."""
     if family == "misleading":
         for kind in MISLEADING:
@@ -129,20 +139,13 @@ def tasks_of(data: Path, family: str, n_workers: int):
                 np.quantile([misled_rows(kind, drawn)[0].max() for _ in range(4000)], 1 - SETTINGS[4][0])
             )
 
-            def row_of(seed: int, k: int, kind: str = kind) -> Row:
-                return misled_rows(kind, keyed(seed, "configs", str(k)))
-
-            yield kind, row_of, target, MISLED_DRAWS
+            yield kind, partial(misled_row_of, kind), target, MISLED_DRAWS
         return
     for task in tables(data, family):
         rows = rows_of(task.table, task.metric, task.mode)
-
-        def row_of(seed: int, k: int, rows: list[Row] = rows) -> Row:
-            return rows[keyed(seed, "configs", str(k)).randrange(len(rows))]
-
         yield (
             short(task).partition(" ")[2],
-            row_of,
+            partial(row_of, rows),
             target_of(rows, SETTINGS[n_workers][family == "algoperf"]),
             DRAWS * len(rows),
         )
@@ -160,11 +163,11 @@ def main() -> None:
     args = parser.parse_args()
     for family in args.families:
         table = []
-        for name, row_of, target, draws in tasks_of(args.data, family, args.workers):
+        for name, row_at, target, draws in tasks_of(args.data, family, args.workers):
             typical = []
             for text in ["random", *args.variants]:
                 times = [
-                    search(variant(text), partial(row_of, seed), target, args.workers, draws, seed)
+                    search(variant(text), partial(row_at, seed), target, args.workers, draws, seed)
                     for seed in range(args.first_seed, args.first_seed + args.seeds)
                 ]
                 typical.append(np.mean(times) if family == "misleading" else np.median(times))

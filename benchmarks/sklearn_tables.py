@@ -29,35 +29,37 @@ Array = Any
 PATH = Path(__file__).parent / "results" / "sklearn_tables.npz"
 SEEDS = range(3)
 
-MLP = {
+Space = dict[str, list[Any]]
+
+MLP: Space = {
     "alpha": [1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
     "batch_size": [4, 8, 16, 32, 64],
     "depth": [1, 2, 3],
     "learning_rate_init": [1e-4, 4e-4, 1e-3, 4e-3, 1e-2, 4e-2, 1e-1, 4e-1],
     "width": [2, 4, 8, 16, 32, 64],
 }
-TREES = {
+TREES: Space = {
     "max_depth": [1, 2, 3, 5, 8, 12],
     "min_samples_split": [2, 8, 20, 50],
     "min_samples_leaf": [1, 2, 4, 8, 16],
     "max_features": [0.1, 0.25, 0.5, 1.0],
     "n_estimators": [1, 2, 3, 4, 5],
 }
-BOOSTING = {
+BOOSTING: Space = {
     "learning_rate": [0.02, 0.05, 0.1, 0.2, 0.4, 0.8],
     "max_depth": [1, 2, 3, 5],
     "subsample": [0.25, 0.5, 1.0],
     "max_features": [0.1, 0.4, 1.0],
     "n_estimators": [2, 4, 8, 16, 32],
 }
-SVC = {
+SVC: Space = {
     "scaler": ["none", "standard", "minmax"],
     "kernel": ["linear", "rbf", "poly", "sigmoid"],
     "C": [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3, 1e4],
     "gamma": [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
     "coef0": [0.0, 0.1, 1.0, 10.0],
 }
-SGD = {
+SGD: Space = {
     "scaler": ["none", "standard", "minmax"],
     "loss": ["hinge", "log_loss", "modified_huber", "perceptron"],
     "penalty": ["l1", "l2", "elasticnet"],
@@ -65,8 +67,6 @@ SGD = {
     "alpha": [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1],
     "eta0": [1e-4, 1e-3, 1e-2, 1e-1, 1.0],
 }
-
-Space = dict[str, list[Any]]
 
 
 def data(name: str, n_train: int, seed: int) -> tuple[Array, Array, Array, Array]:

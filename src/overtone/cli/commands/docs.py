@@ -61,7 +61,7 @@ def address() -> str:
     """Return the address of the documentation, from the package's metadata."""
     from importlib.metadata import metadata
 
-    lines = metadata("overtone").get_all("Project-URL") or []
+    lines: list[str] = metadata("overtone").get_all("Project-URL") or []
     return next(line.partition(", ")[2] for line in lines if line.startswith("Documentation, "))
 
 
