@@ -34,7 +34,7 @@ class WorkerPool:
     """
 
     def __init__(self, setup: Setup, cases: Sequence[Case], size: int) -> None:
-        import cloudpickle
+        from overtone.by_value import dumps
 
         self._setup = setup
         self._left = deque(enumerate(cases))
@@ -44,7 +44,7 @@ class WorkerPool:
         self._is_closed = False
         self._children: set[subprocess.Popen[bytes]] = set()
         # the paths first: unpickling the rest may import the user's modules
-        self._first = [pickle.dumps((sys.path, os.getcwd())), cloudpickle.dumps(setup)]
+        self._first = [pickle.dumps((sys.path, os.getcwd())), dumps(setup)]
         self._threads = [Thread(target=self._work, daemon=True) for _ in range(max(1, min(size, len(cases))))]
 
     def results(self) -> Iterator[tuple[int, list[Row]]]:

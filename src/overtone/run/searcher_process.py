@@ -27,9 +27,9 @@ _LENGTH = struct.Struct("<Q")
 
 def framed(message: Any) -> bytes:
     """Return `message` as bytes: a length and a pickle, with objects of the script by value."""
-    import cloudpickle
+    from overtone.by_value import dumps
 
-    body: bytes = cloudpickle.dumps(message, protocol=5)
+    body = dumps(message)
     return _LENGTH.pack(len(body)) + body
 
 

@@ -41,19 +41,18 @@ class ASHAScheduler(TrialScheduler):
         stop_last_trials: bool = True, rule: str = "stop",
     ) -> None:  # fmt: skip
         self.time_attr, self.metric, self.mode, self.rule = time_attr, metric, mode, rule
-        self._eta = reduction_factor
         self.bracket_draw = BracketDraw("asha", grace_period, max_t, reduction_factor, brackets)
         self._end, self.pauses = max_t if stop_last_trials else NEVER, rule == "promote"
 
     def on_start(self, view: View) -> None:
-        self._ladders = Ladders("asha", view, self.bracket_draw, self._eta, Rung)
+        self._ladders = Ladders(view, self.bracket_draw, Rung)
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t >= self._end:
             return self._ladders.finish(trial, result.t, self._end)
         if (rung := self._ladders.arrive(trial, result.t)) is None:
             return CONTINUE
-        bar = rung.cutoff(self._eta) if self.rule == "stop" else None
+        bar = rung.cutoff(self.bracket_draw.factor) if self.rule == "stop" else None
         is_good = result.score > WORST and (bar is None or result.score >= bar)
         rank = rung.add(result.score, waiting=trial.id if is_good and self.rule == "promote" else "")
         bracket = self._ladders.bracket(trial.id)

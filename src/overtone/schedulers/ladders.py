@@ -22,7 +22,8 @@ class BracketDraw:
 
     Args:
         rule: The name of the scheduler.
-        first, last, factor: Bracket s has the rungs first * factor^k < last from k = s on.
+        first, last: Bracket s has the rungs first * factor^k < last from k = s on.
+        factor: The inverse of the share of trials that continue at a rung.
         brackets: Number of brackets, limited to the number of rungs; one if there are no rungs.
 
     Attributes:
@@ -30,7 +31,7 @@ class BracketDraw:
     """
 
     def __init__(self, rule: str, first: float, last: float, factor: float, brackets: int = 1) -> None:
-        self._purpose = f"{rule} bracket"
+        self.rule, self.factor = rule, factor
         most = len(milestones(first, last, factor)) + 1
         self.milestones = [milestones(first, last, factor, k) for k in range(min(brackets, most))]
         self._sizes = [factor ** len(rungs) / (len(rungs) + 1) for rungs in self.milestones]
@@ -39,7 +40,7 @@ class BracketDraw:
         """Return the number of a trial's bracket, from 1; None if there is only one."""
         if len(self._sizes) == 1:
             return None
-        draw = keyed(seed, self._purpose, trial_id)
+        draw = keyed(seed, f"{self.rule} bracket", trial_id)
         return 1 + draw.choices(range(len(self._sizes)), self._sizes)[0]
 
 
@@ -47,19 +48,15 @@ class Ladders(Generic[R]):
     """Rungs of a search with one or several brackets.
 
     Args:
-        rule: The name of the scheduler, for reasons.
         draw: Draws the bracket of each trial.
-        factor: The inverse of the share of trials that continue at a rung.
         make: Makes the rung of a milestone.
 
     Attributes:
         rungs: All rungs, the highest milestone first.
     """
 
-    def __init__(
-        self, rule: str, view: View, draw: BracketDraw, factor: float, make: Callable[[float], R]
-    ) -> None:
-        self._rule, self._view, self._factor, self._draw = rule, view, factor, draw
+    def __init__(self, view: View, draw: BracketDraw, make: Callable[[float], R]) -> None:
+        self._view, self._draw, self._rule, self._factor = view, draw, draw.rule, draw.factor
         self._brackets = [[make(rung) for rung in rungs] for rungs in draw.milestones]
         self._n_stopped = 0
         self._number: dict[str, int] = {}  # The bracket's number by trial id, if there are several.

@@ -95,12 +95,11 @@ class MOASHA(TrialScheduler):
         reduction_factor: float = 3, brackets: int = 1, stop_last_trials: bool = True,
     ) -> None:  # fmt: skip
         self.time_attr, self.metric, self.mode = time_attr, metric, mode  # type: ignore[assignment]
-        self._eta = reduction_factor
         self.bracket_draw = BracketDraw("moasha", grace_period, max_t, reduction_factor, brackets)
         self._end = max_t if stop_last_trials else NEVER
 
     def on_start(self, view: View) -> None:
-        self._ladders = Ladders("moasha", view, self.bracket_draw, self._eta, FrontRung)
+        self._ladders = Ladders(view, self.bracket_draw, FrontRung)
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t >= self._end:
@@ -108,7 +107,7 @@ class MOASHA(TrialScheduler):
         rung = self._ladders.arrive(trial, result.t)
         if rung is None:
             return CONTINUE
-        limit = (len(rung) + 1) / self._eta
+        limit = (len(rung) + 1) / self.bracket_draw.factor
         before = rung.enter(result.scores, limit)
         if min(result.scores) > WORST and before <= limit:
             return CONTINUE

@@ -47,11 +47,10 @@ class PASHA(TrialScheduler):
         max_t: int = 100, grace_period: int = 1, reduction_factor: float = 3,
     ) -> None:  # fmt: skip
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
-        self._first, self._last, self._eta = grace_period, max_t, reduction_factor
+        self._last, self._draw = max_t, BracketDraw("pasha", grace_period, max_t, reduction_factor)
 
     def on_start(self, view: View) -> None:
-        draw = BracketDraw("pasha", self._first, self._last, self._eta)
-        self._ladders = Ladders("pasha", view, draw, self._eta, Rung)
+        self._ladders = Ladders(view, self._draw, Rung)
         self._levels = [*(rung.milestone for rung in reversed(self._ladders.rungs)), self._last]
         self._k = min(1, len(self._levels) - 1)  # the top's place among the levels
         self._values: dict[float, dict[str, float]] = {level: {} for level in self._levels}

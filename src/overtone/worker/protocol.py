@@ -178,10 +178,9 @@ for _kind in (Proceed, Halt, Checkpoint):
 
 
 def _dumps_by_value(order: Any) -> bytes:
-    import cloudpickle
+    from overtone.by_value import dumps
 
-    body: bytes = cloudpickle.dumps(order, protocol=5)
-    return body
+    return dumps(order)
 
 
 class SocketChannel(Channel):

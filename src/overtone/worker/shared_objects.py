@@ -140,13 +140,13 @@ def _pickler(stream: Any, on_buffer: Any) -> Any:
     """Return a cloudpickle pickler with out-of-band buffers for torch tensors as well as for arrays."""
     import sys
 
-    import cloudpickle
+    from overtone.by_value import ByValuePickler
 
     torch: Any = sys.modules.get("torch")
     if torch is None:
-        return cloudpickle.Pickler(stream, protocol=5, buffer_callback=on_buffer)
+        return ByValuePickler(stream, protocol=5, buffer_callback=on_buffer)
 
-    class TensorPickler(cloudpickle.Pickler):  # type: ignore[misc]
+    class TensorPickler(ByValuePickler):
         def reducer_override(self, obj: Any) -> Any:
             is_plain = type(obj) is torch.Tensor and obj.device.type == "cpu" and not obj.requires_grad
             if is_plain and obj.layout is torch.strided and obj.dtype is not torch.bfloat16:

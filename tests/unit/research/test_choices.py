@@ -49,7 +49,7 @@ def test_schedulers_in_every_form():
     assert isinstance(scheduler_of(FIFOScheduler, PROBLEM), FIFOScheduler)
     one = FIFOScheduler()
     assert scheduler_of(one, PROBLEM) is one
-    assert scheduler_of(asha, PROBLEM)._last == 9
+    assert scheduler_of(asha, PROBLEM).bracket_draw.milestones == [[1, 4]]
     assert scheduler_of(None, PROBLEM) is None
     with pytest.raises(ValueError, match="is no TrialScheduler"):
         scheduler_of(lambda problem: 5, PROBLEM)

@@ -99,7 +99,7 @@ def test_numbers_of_all_kinds_are_taken_and_become_plain():
     )
     assert repr((rule.rules_from, rule._needs, rule._is_hard)) == "(1.5, 1, False)"
     asha = schedulers.ASHAScheduler(max_t=Fraction(27, 2), reduction_factor=np.float64(2.5))
-    assert repr((asha._end, asha._eta)) == "(13.5, 2.5)"
+    assert repr((asha._end, asha.bracket_draw.factor)) == "(13.5, 2.5)"
     schedulers.PopulationBasedTrainingReplay(Path("policy.txt"))
     with pytest.raises(TypeError, match=r"FIFOScheduler\(\) takes no arguments"):
         schedulers.FIFOScheduler(max_t=9)

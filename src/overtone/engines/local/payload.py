@@ -26,7 +26,7 @@ def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool, preload: Se
     Raises:
         TrainableError: The Job cannot be pickled; the message names the variable at fault.
     """
-    import cloudpickle
+    from overtone.by_value import dump
 
     surroundings = DriverEnvironment(
         argv=tuple(sys.argv),
@@ -42,7 +42,7 @@ def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool, preload: Se
         write_header(file, surroundings)
         with _by_value(_unimportable_module(job.trainable)):
             try:
-                cloudpickle.dump(job, file, protocol=5)
+                dump(job, file)
             except Exception as error:
                 raise TrainableError(blame(job, error)) from error
         file.flush()
