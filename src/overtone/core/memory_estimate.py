@@ -1,4 +1,4 @@
-"""How much GPU memory one more trial reserves, given what earlier trials needed.
+"""An estimate of the GPU memory that one more trial needs, given the needs of earlier trials.
 
 A small reservation lets more trials share a GPU, and more of them run out of memory. Each number of trials a
 GPU has a cost: the share of a GPU that a trial takes, on average over the needs that were seen. A trial that

@@ -26,7 +26,7 @@ BAD_CREDENTIALS = {
 }
 """Errors about credentials: all further requests fail as well."""
 _CLOCK = {"AuthFailure", "RequestExpired", "SignatureDoesNotMatch"}
-"""Those that a wrong clock of this machine leads to, too: AWS allows a few minutes."""
+"""Errors that a wrong clock of this machine causes, too: AWS allows a few minutes."""
 _NOT_ALLOWED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"}
 _QUOTAS = {"InstanceLimitExceeded", "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded"}
 
