@@ -7,7 +7,7 @@ trainings have, one trial at a time; a configuration has the curve of the neares
 the best of 25 rows, drawn at random anew for each seed; a bad one is around the worst of all rows. Each has
 the width that `tune.normal_prior` has by default. No constant was chosen on these tasks. Regret is the
 distance of the best value seen so far from the best of the table, over that of the median row's last value,
-and at most 1. `--docs` writes the table of search.md and its figure.
+and at most 1. `--docs` writes the table of searching.md and its figure.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def main() -> None:
     print(text)
     if given.docs:
         plot(found, given.docs / "images" / "priorband.png")
-        page = given.docs / "search.md"
+        page = given.docs / "searching.md"
         mark = "<!-- table: benchmarks/priorband.py -->\n\n"
         before, after = page.read_text("utf-8").split(mark)
         rest = re.sub(r"\A(\|.*\n)*", "", after)

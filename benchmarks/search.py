@@ -1,7 +1,7 @@
 """Regret of `search_alg="auto"` beside Optuna used alone and random search.
 
     python benchmarks/search.py run --out results.jsonl      # what is there already is not run again
-    python benchmarks/search.py table --out results.jsonl    # the table of docs/search.md
+    python benchmarks/search.py table --out results.jsonl    # the table of docs/searching.md
     python benchmarks/search.py plot --out results.jsonl     # its plots, into docs/images
     python benchmarks/search.py speed                        # time of one suggestion
 

@@ -69,7 +69,6 @@ napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
-python_maximum_signature_line_length = 88
 # Types that are not public are text: only public names have pages.
 nitpick_ignore_regex = [("py:.*", rf"(?!(?:{'|'.join(map(re.escape, public_names()))})$).*")]
 

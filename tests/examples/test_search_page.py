@@ -1,4 +1,4 @@
-"""The listings of docs/search.md run, one after the other."""
+"""The listings of docs/searching.md run, one after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.skipif(not (find_spec("optuna") and find_spec("cmaes")), reason="needs optuna and cmaes")
-PAGE = Path(__file__).parents[2] / "docs" / "search.md"
+PAGE = Path(__file__).parents[2] / "docs" / "searching.md"
 
 
 def test_the_listings_run(
