@@ -39,6 +39,7 @@ extensions = [
     "api_pages",
     "api_links",
     "page_weight",
+    "named_toggles",
     "llms_txt",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown", ".from": "markdown"}
