@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -176,23 +176,36 @@ def trees(name: str, n_train: int, space: Space) -> Array:
     """A forest of n trees is the first n trees of the largest one."""
     from sklearn.ensemble import ExtraTreesRegressor
 
-    counts = space["n_estimators"]
-    parts = [data(name, n_train, seed) for seed in SEEDS]
-    smaller = {one: values for one, values in space.items() if one != "n_estimators"}
-    columns: list[list[float]] = []
-    for values in itertools.product(*smaller.values()):
-        config, rows = dict(zip(smaller, values, strict=True)), []
-        for seed, (x, x_test, y, y_test) in zip(SEEDS, parts, strict=True):
-            model = ExtraTreesRegressor(max(counts), random_state=seed, **config).fit(x, y)
-            guesses = np.array([tree.predict(x_test) for tree in model.estimators_])
-            rows.append([np.square(guesses[:n].mean(0) - y_test).mean() / y_test.var() for n in counts])
-        columns.append(np.mean(rows, axis=0).tolist())
-    return np.array(columns, np.float32).reshape([len(one) for one in space.values()])
+    def guesses(model: Any, x_test: Array) -> Iterator[Array]:
+        every = np.array([tree.predict(x_test) for tree in model.estimators_])
+        return (every[:n].mean(0) for n in range(1, len(every) + 1))
+
+    return by_size(ExtraTreesRegressor, guesses, name, n_train, space)
 
 
 def boosting(name: str, n_train: int, space: Space) -> Array:
     from sklearn.ensemble import GradientBoostingRegressor
 
+    def guesses(model: Any, x_test: Array) -> Iterator[Array]:
+        staged: Iterator[Array] = model.staged_predict(x_test)
+        return staged
+
+    return by_size(GradientBoostingRegressor, guesses, name, n_train, space)
+
+
+def by_size(
+    make: Callable[..., Any],
+    guesses: Callable[[Any, Array], Iterable[Array]],
+    name: str,
+    n_train: int,
+    space: Space,
+) -> Array:
+    """The mean loss of each configuration of an ensemble, whose smaller sizes are parts of the largest.
+
+    Args:
+        make: Makes the ensemble.
+        guesses: Returns the guesses of the first member, of the first two, and so on.
+    """
     counts = space["n_estimators"]
     parts = [data(name, n_train, seed) for seed in SEEDS]
     smaller = {one: values for one, values in space.items() if one != "n_estimators"}
@@ -200,8 +213,8 @@ def boosting(name: str, n_train: int, space: Space) -> Array:
     for values in itertools.product(*smaller.values()):
         config, rows = dict(zip(smaller, values, strict=True)), []
         for seed, (x, x_test, y, y_test) in zip(SEEDS, parts, strict=True):
-            model = GradientBoostingRegressor(n_estimators=max(counts), random_state=seed, **config)
-            every = [np.square(one - y_test).mean() for one in model.fit(x, y).staged_predict(x_test)]
+            model = make(n_estimators=max(counts), random_state=seed, **config).fit(x, y)
+            every = [np.square(one - y_test).mean() for one in guesses(model, x_test)]
             rows.append([every[n - 1] / y_test.var() for n in counts])
         columns.append(np.mean(rows, axis=0).tolist())
     return np.array(columns, np.float32).reshape([len(one) for one in space.values()])
