@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a shell that runs the tests in the background has them ignore Ctrl-C, and what they start with them
@@ -42,6 +44,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("full"):
                 item.add_marker(pytest.mark.skip(reason="CI leaves it out: run its stage without CI=true"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """End the process of a test that its time limit did not end, and print where each thread stands.
+
+    The limit is an alarm: a test that sets one of its own takes it away, and code may catch its error and wait on.
+    """
+    marker = item.get_closest_marker("timeout")
+    limit_s = marker.args[0] if marker else item.config.getoption("timeout") or item.config.getini("timeout")
+    faulthandler.dump_traceback_later(
+        2 * float(limit_s) + 60,  # a test that fails may run once more
+        file=item.config.stash[fault_handler_stderr_fd_key],
+        exit=True,
+    )
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

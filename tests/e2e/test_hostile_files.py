@@ -75,11 +75,11 @@ def ends_soon() -> Iterator[None]:
         raise AssertionError(f"it took more than {SOON_S} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SOON_S)
+    limit_of_test = signal.setitimer(signal.ITIMER_REAL, SOON_S)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, *limit_of_test)
         signal.signal(signal.SIGALRM, before)
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -427,8 +428,6 @@ def test_a_module_that_kills_its_process_is_told_with_what_it_printed(
 
 
 def test_what_cannot_be_pickled_is_named(run: Callable[..., Run]) -> None:
-    import threading
-
     lock = threading.Lock()
 
     def helper() -> bool:
@@ -454,8 +453,6 @@ def test_configs_may_hold_what_pickle_cannot_carry(run: Callable[..., Run]) -> N
 
 
 def test_a_config_that_nothing_can_carry_ends_its_trial(run: Callable[..., Run]) -> None:
-    import threading
-
     one = run(where_am_i)
     one.start(0, {"lock": threading.Lock()})
     one.start(1)
@@ -482,12 +479,12 @@ def test_close_from_a_signal_during_poll(run: Callable[..., Run]) -> None:
     one = run(reports_for_ever)
     trial_id = one.start(0, until_t=0)
     one.until(lambda events: any(isinstance(event, Reported) for event in events))
-    before = signal.signal(signal.SIGALRM, lambda *_: one.engine.close())
+    before = signal.signal(signal.SIGUSR1, lambda *_: one.engine.close())
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        assert one.engine.poll(3600.0) == []
+        threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGUSR1]).start()
+        assert one.engine.poll(60.0) == []
     finally:
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGUSR1, before)
     wait_until_gone([one.reports()[0]["pid"]])
     assert trial_id
 
