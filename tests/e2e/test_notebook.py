@@ -60,15 +60,20 @@ def states(notebook):
 def test_a_run_shows_itself_and_leaves_a_picture(execute):
     pytest.importorskip("anywidget", reason="needs the extra notebook")
     notebook = execute(START, "run", WAIT, "analysis")
-    first, second, _, last = (cell.outputs[0].data if cell.outputs else {} for cell in notebook.cells)
+    (first, first_still), (second, second_still), _, (last,) = (
+        [output.data for output in cell.outputs if "data" in output] for cell in notebook.cells
+    )
     assert first[VIEW]["model_id"] == second[VIEW]["model_id"]  # one widget with two displays
-    for shown in (first, second):  # as it is at the end, though the run had just begun
+    assert first["text/html"] == ""
+    for shown in (first_still, second_still):  # as it is at the end, though the run had just begun
+        assert VIEW not in shown  # a display with a widget is an error in JupyterLab once its kernel has gone
         assert "6 trials (6 terminated)" in shown["text/html"]
         assert "data:image/svg+xml;base64," in shown["text/html"]
         assert len(json.dumps(shown)) < 300_000
     assert "<table" in last["text/html"]  # an analysis stays a table
     assert VIEW not in last
     (state,) = [one for one in states(notebook) if "overview" in one]
+    assert f'data-overtone-still="{state["still"]}"' in first_still["text/html"]
     overview = json.loads(state["overview"])
     assert (overview["state"], overview["trials"], overview["id"]) == ("finished", 6, "exp")
 
@@ -97,7 +102,12 @@ print(json.dumps([[content.get("answer", content.get("error")), sizes] for conte
 
 
 def test_without_the_extra_a_run_is_a_table(execute):
-    notebook = execute("import sys; sys.modules['anywidget'] = None", START, "open(go, 'w').close()\nanalysis = run.wait()", "run")
+    notebook = execute(
+        "import sys; sys.modules['anywidget'] = None",
+        START,
+        "open(go, 'w').close()\nanalysis = run.wait()",
+        "run",
+    )
     data = notebook.cells[-1].outputs[0].data
     assert VIEW not in data
     assert "<table" in data["text/html"]

@@ -96,6 +96,22 @@ def test_a_display_that_is_there_first_waits_for_the_run(widget):
     text_of(page, "a", "30 of 30 trials ended")
 
 
+def test_the_still_picture_is_there_when_no_display_is(widget):
+    page, send, _ = widget
+    page.evaluate(
+        "() => { const still = document.createElement('p'); still.id = 'still'; still.textContent = 'picture';"
+        "still.dataset.overtoneStill = 'one'; document.body.append(still); model.traits.still = 'one' }"
+    )
+    send()
+    still = page.locator("#still")
+    page.evaluate("() => { globalThis.close = show('a'); globalThis.second = show('b') }")
+    sync_api.expect(still).to_be_hidden()
+    page.evaluate("() => close()")
+    sync_api.expect(still).to_be_hidden()
+    page.evaluate("() => second()")
+    sync_api.expect(still).to_be_visible()
+
+
 def test_tabs_change_the_view_and_not_the_address(widget):
     page, send, _ = widget
     send()

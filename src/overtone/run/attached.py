@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from overtone.control.answers import Answer
 from overtone.control.client import question
@@ -63,6 +63,11 @@ class AttachedRun(Verbs):
         from overtone.ui.widget import display_experiment
 
         display_experiment(self.folder, self._repr_html_)
+
+    def _display_(self) -> Any:  # marimo's
+        from overtone.ui.widget import display_value
+
+        return display_value(self.folder, self._repr_html_)
 
     def _repr_html_(self) -> str:
         return self.analysis._repr_html_()

@@ -152,6 +152,11 @@ class Run(Verbs):
 
         display_experiment(self.folder, self._repr_html_, lambda: not self.done)
 
+    def _display_(self) -> Any:  # marimo's
+        from overtone.ui.widget import display_value
+
+        return display_value(self.folder, self._repr_html_, lambda: not self.done)
+
     def _repr_html_(self) -> str:
         try:
             return self.analysis._repr_html_()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -31,3 +33,26 @@ def test_results_analyses_and_folders_are_shown_with_their_table(grid, monkeypat
         widget.show(one)
     assert {Path(folder) for folder, _ in shown} == {Path(grid.experiment_path)}
     assert all("<table" in summary() for _, summary in shown)
+
+
+def test_marimo_is_given_the_widget_of_a_run(tmp_path):
+    pytest.importorskip("anywidget", reason="needs the extra notebook")
+    run = tune.start(lambda config: tune.report({"loss": 1.0}), storage_path=tmp_path, name="exp", verbose=0)
+    first = run._display_()
+    try:
+        assert run._display_() is first  # two displays of one widget
+        run.wait()
+        first.pushing.join(60)
+        assert '"state":"finished"' in first.overview.replace(" ", "")
+    finally:
+        first.close()
+
+
+def test_marimo_is_given_html_without_the_extra(grid, monkeypatch):
+    marimo = ModuleType("marimo")
+    marimo.Html = lambda text: ("html", text)
+    monkeypatch.setitem(sys.modules, "marimo", marimo)
+    monkeypatch.setattr(widget, "find_spec", lambda name: None)
+    kind, text = widget.display_value(grid.experiment_path, grid._repr_html_)
+    assert kind == "html"
+    assert "<table" in text

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from overtone.observers.display.notebook import is_notebook
 
-_widgets: WeakValueDictionary[str, Any] = WeakValueDictionary()
+if TYPE_CHECKING:
+    from overtone.ui.widget.shown import Shown
+
+_widgets: WeakValueDictionary[str, Shown] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
@@ -39,6 +43,18 @@ def show(what: Any) -> None:
     display_experiment(folder, what._repr_html_)
 
 
+def display_value(
+    folder: str | os.PathLike[str], summary: Callable[[], str], is_running: Callable[[], bool] = lambda: False
+) -> Any:
+    """Return what marimo displays for an experiment: the widget, or `summary` without the extra `notebook`.
+
+    Args: See `display_experiment`.
+    """
+    if find_spec("anywidget") is None:
+        return import_module("marimo").Html(summary())
+    return _shown(folder, summary, is_running).widget
+
+
 def display_experiment(
     folder: str | os.PathLike[str], summary: Callable[[], str], is_running: Callable[[], bool] = lambda: False
 ) -> None:
@@ -57,6 +73,12 @@ def display_experiment(
     """
     if not can_show():
         raise NotImplementedError("needs a notebook, and the package anywidget")
+    _shown(folder, summary, is_running).display()
+
+
+def _shown(
+    folder: str | os.PathLike[str], summary: Callable[[], str], is_running: Callable[[], bool]
+) -> Shown:
     from overtone.ui.widget.shown import Shown
 
     place = os.path.abspath(folder)
@@ -64,4 +86,4 @@ def display_experiment(
         shown = _widgets.get(place)
         if shown is None or not shown.is_live:
             shown = _widgets[place] = Shown(Path(place), summary, is_running)
-    shown.display()
+    return shown

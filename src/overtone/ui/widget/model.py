@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -26,7 +27,8 @@ class ExperimentWidget(anywidget.AnyWidget):
 
     All that is live are traits, so that a display that is opened later has them too. The page's questions
     come as messages, {"id", "ask", "args", "options"}, and are answered with {"id", "answer"} or {"id",
-    "error"}; binary answers follow as a buffer.
+    "error"}; binary answers follow as a buffer. `still` is the name of the still pictures that the displays
+    of the widget hide.
 
     Args:
         experiment: Is read, and closed with the widget.
@@ -36,6 +38,7 @@ class ExperimentWidget(anywidget.AnyWidget):
 
     _esm = traitlets.Unicode("").tag(sync=True)
     name = traitlets.Unicode("").tag(sync=True)
+    still = traitlets.Unicode("").tag(sync=True)
     whole = traitlets.Bytes(b"").tag(sync=True)
     update = traitlets.Bytes(b"").tag(sync=True)
     overview = traitlets.Unicode("").tag(sync=True)
@@ -47,7 +50,7 @@ class ExperimentWidget(anywidget.AnyWidget):
         self._answering = ThreadPoolExecutor(1, "overtone-widget")
         self.pushing = Pushing(experiment, self._show, at_end, is_running)
         self.shown: Any = None
-        super().__init__(_esm=module(), name=experiment.name)
+        super().__init__(_esm=module(), name=experiment.name, still=uuid.uuid4().hex)
         self.on_msg(self._ask)
 
     def close(self) -> None:

@@ -37,24 +37,30 @@ class Shown:
         return self.widget.comm is not None and self.widget.pushing.is_alive
 
     def display(self) -> None:
-        """Show the widget in the output of this cell."""
+        """Show the widget in the output of this cell, and put the still picture below it.
+
+        They are two displays, because JupyterLab shows an error instead of a widget whose kernel has gone,
+        and no other form of the same display. While the widget is there, it hides the picture.
+        """
         from IPython.display import display
 
+        view = self.widget._repr_mimebundle_()
+        data: Any = view[0] if isinstance(view, tuple) else view
+        display({**data, "text/html": ""}, raw=True)  # type: ignore[no-untyped-call]
         name = uuid.uuid4().hex
         display(self._bundle(), raw=True, display_id=name)  # type: ignore[no-untyped-call]
         self._displays.append(name)
 
     def _renew(self) -> None:
-        """Renew the still pictures of all outputs; the widget's displays stay."""
+        """Renew the still pictures of all outputs."""
         from IPython.display import update_display
 
         for name in self._displays:
             update_display(self._bundle(), raw=True, display_id=name)  # type: ignore[no-untyped-call]
 
-    def _bundle(self) -> dict[str, Any]:
-        view = self.widget._repr_mimebundle_()
-        data: Any = view[0] if isinstance(view, tuple) else view
-        return {**data, "text/html": self._still()}
+    def _bundle(self) -> dict[str, str]:
+        still = f'<div data-overtone-still="{self.widget.still}">{self._still()}</div>'
+        return {"text/html": still, "text/plain": self._experiment.name}
 
     def _still(self) -> str:
         try:

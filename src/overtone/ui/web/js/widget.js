@@ -26,7 +26,7 @@ export function render({ model, el, style }) {
   const place = document.createElement("div");
   place.className = "widget";
   root.append(place);
-  el.append(host);
+  el.append(host, hideStill(model.get("still")));
   root.addEventListener("click", followLink);
   for (const kind of ["keydown", "keypress", "keyup"]) {
     root.addEventListener(kind, (event) => event.stopPropagation()); // "d d" in a field deletes no cell
@@ -37,8 +37,15 @@ export function render({ model, el, style }) {
   return () => {
     forget();
     draw(null, place);
-    host.remove();
+    el.replaceChildren();
   };
+}
+
+/** @param {string} name Of still pictures @returns {HTMLElement} Hides them in the notebook while it is there. */
+function hideStill(name) {
+  const style = document.createElement("style");
+  style.textContent = `[data-overtone-still="${CSS.escape(name ?? "")}"] { display: none }`;
+  return style;
 }
 
 /** @param {import("./data/notebook.js").Model} model */
