@@ -177,7 +177,7 @@ def test_setup_that_fails_shows_its_last_lines_and_nothing_is_left(three_hosts: 
     three_hosts.write_config("own.yaml", name="own", setup="for i in $(seq 50); do echo line $i; done; exit 3")
     done = three_hosts.overtone("up", "own.yaml")
     assert done.returncode == 1
-    assert "root@10.0.0.2: setup `for i" in done.stdout
+    assert "root@10.0.0.1, root@10.0.0.2, root@10.0.0.3: setup `for i" in done.stdout
     assert "ended with 3; its last lines:\n  line 31\n" in done.stdout
     assert "line 30" not in done.stdout
     assert three_hosts.left() == {}

@@ -239,8 +239,11 @@ def test_a_page_goes_on_after_its_server_was_killed_and_started_again(page, serv
     expect(page.get_by_role("heading", name="2 trials run now")).to_be_visible()
     server.kill()
     expect(page.locator(".note-quiet")).to_contain_text("Connection lost for")
+    stop = page.get_by_role("group", name="Actions on the experiment").get_by_role("button", name="Stop")
+    expect(stop).to_be_disabled()
     serve(folder, "--token-file", str(secret), "--port", server.origin.rpartition(":")[2])
     expect(page.locator(".note-quiet")).to_have_count(0)
+    expect(stop).to_be_enabled()
     end.touch()
     expect(page.locator(".progress-text")).to_contain_text("3 of 3 trials ended")
 

@@ -75,6 +75,7 @@ def up(
         if not is_known or (info["phase"] == "up" and not was_up):
             _begin(config, state)
         _note_config(config, state)
+        state.update(place=place_of(config))
         state.set_phase("up" if was_up else "starting")
         begin = getattr(provider, "start_for_run", provider.start) if for_run else provider.start
         try:

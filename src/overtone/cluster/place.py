@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig
+from overtone.cluster.local.autoscaler_form import addresses
 from overtone.errors import OvertoneError
 
 _SETTINGS: Mapping[str, tuple[str, ...]] = {
@@ -38,10 +40,18 @@ def check_place(config: ClusterConfig, info: Mapping[str, Any]) -> None:
         OvertoneError: It is another cluster, whose records must not be lost; the message says what to do.
     """
     recorded, place = info.get("place"), place_of(config)
-    if info.get("phase") in (None, "down") or recorded in (None, place):
+    if info.get("phase") in (None, "down") or recorded in (None, place) or _has_lost_its_head(config, info):
         return
     raise OvertoneError(
         f"{config.source} has the cluster {config.name} on {place}, and this machine has started another "
         f"{config.name} on {recorded}, by {info.get('source')}: take that down (overtone down "
         f"{config.name}), or choose another name"
     )
+
+
+def _has_lost_its_head(config: ClusterConfig, info: Mapping[str, Any]) -> bool:
+    """Return whether this is the config of the cluster, and its head was taken off the list of hosts."""
+    if config.provider.type != "local" or info.get("source") != os.path.abspath(config.source):
+        return False
+    of_user, _, head = str(info["place"]).rpartition(" ")
+    return of_user == place_of(config).rpartition(" ")[0] and head not in addresses(config)

@@ -302,6 +302,10 @@ class SSHRemote:
             start_new_session=True,
         )
         self._running.add(process)
+        if self._is_abandoned:  # by another thread, which may not have seen this process
+            self._end(process)
+            self.close()
+            raise UnreachableError(f"{self.name}: its commands were interrupted")
         return process
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:

@@ -148,6 +148,22 @@ def test_another_cluster_of_the_same_name_keeps_its_records(machines, config, tm
     assert apply.up(other, quiet()) is True
 
 
+def test_a_cluster_goes_on_after_its_head_was_taken_off_the_list(machines, config, tmp_path):
+    """The head died: the same file, without it, is the same cluster; another file is not."""
+    apply.up(config, quiet())
+    without_head = CONFIG.replace("10.0.0.1, ", "")
+    with pytest.raises(OvertoneError, match="has started another lab"):
+        apply.up(written(tmp_path / "other", without_head), quiet())
+    moved = CONFIG.replace("10.0.0.1, 10.0.0.2", "10.0.0.2, 10.0.0.1")  # the old head may be up
+    with pytest.raises(OvertoneError, match="has started another lab"):
+        apply.up(written(tmp_path / "project", moved), quiet())
+    shorter = written(tmp_path / "project", without_head)
+    apply.up(shorter, quiet())
+    assert State("lab").info()["place"] == "local ada 10.0.0.2"
+    apply.down(shorter, quiet())
+    assert not machines.resources
+
+
 def test_the_recorded_config_sees_paths_as_the_file_did(machines, config, tmp_path):
     (tmp_path / "work").mkdir()
     os.symlink(tmp_path / "project" / "c.yaml", tmp_path / "work" / "c.yaml")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,20 @@ def test_the_home_itself_is_not_the_root(remote, tmp_path):
     (tmp_path / "home" / "notes").touch()
     remote.get("~/", Path("copy"))
     assert os.listdir("copy") == ["notes"]
+
+
+def test_a_command_that_starts_while_its_host_is_abandoned_is_not_waited_for(remote, monkeypatch):
+    """Ctrl-C abandons the host between the check of a command and its start, in another thread."""
+
+    class Popen(subprocess.Popen):
+        def __init__(self, *given, **options):
+            super().__init__(*given, **options)
+            if not remote._is_abandoned:
+                remote.abandon()
+
+    monkeypatch.setattr("overtone.cluster.ssh_remote.subprocess.Popen", Popen)
+    with pytest.raises(UnreachableError, match="interrupted"):
+        remote.run("sleep 1000", timeout_s=2000.0)
 
 
 def test_a_file_that_vanishes_during_a_copy_is_not_an_error(remote, tmp_path, monkeypatch):

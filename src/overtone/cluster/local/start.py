@@ -51,6 +51,7 @@ def start(config: ClusterConfig, hosts: Hosts, state: State, progress: Progress)
         is_up = _adopt(config, facts, hosts, state)
         if not is_up:
             facts = _end_leftovers(config, facts, hosts)
+            _end_on_lost_hosts(hosts, state, progress)
         touched = [*hosts.addresses, *(state.info().get("touched") or ())]
         state.update(touched=list(dict.fromkeys(touched)))  # before anything changes there
     with progress.phase("set up"):
@@ -94,6 +95,14 @@ def _end_leftovers(config: ClusterConfig, facts: Facts, hosts: Hosts) -> Facts:
         return facts
     ended = hosts.each(lambda address, _: hosts.facts(address, "--end"), left)
     return {**facts, **{name: replace(one, resources=facts[name].resources) for name, one in ended.items()}}
+
+
+def _end_on_lost_hosts(hosts: Hosts, state: State, progress: Progress) -> None:
+    """End the cluster on hosts that are no longer in its config, such as the head of its earlier start."""
+    lost = [one for one in state.info().get("touched") or () if one not in hosts.addresses]
+    _, errors = hosts.try_each(lambda address, _: hosts.facts(address, "--end"), lost)
+    for error in errors.values():
+        progress.warn(f"{error}; what the cluster started there may still run")
 
 
 def _set_up(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State, progress: Progress) -> None:

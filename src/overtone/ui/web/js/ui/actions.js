@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { openDialog } from "../control/dialogs.js";
 import { askNow, isPossible } from "../control/requests.js";
 import { t } from "../i18n.js";
+import { connection } from "../state.js";
 import { Button } from "./button.js";
 import { Menu } from "./menu.js";
 
@@ -14,6 +15,11 @@ import { Menu } from "./menu.js";
  */
 function onClick(verb, trial) {
   return (/** @type {MouseEvent} */ event) => void (event.detail < 2 && askNow(verb, trial));
+}
+
+/** @returns {boolean} Whether a request would not arrive: the buttons stay, and cannot be pressed. */
+function isLost() {
+  return connection.value === "lost";
 }
 
 /**
@@ -29,22 +35,22 @@ export function TrialActions({ trial, status, small = false }) {
     can("note") && { label: t("shell.note_open"), onClick: () => openDialog("note", trial) },
   ].filter((item) => !!item);
   if (!can("clone") && !more.length) return null;
-  return html`<div class="actions" role="group" aria-label=${t("shell.actions_trial", { trial })}>
+  return html`<fieldset class="actions" disabled=${isLost()} aria-label=${t("shell.actions_trial", { trial })}>
     ${can("pause") && html`<${Button} small=${small} label=${t("shell.pause")} onClick=${onClick("pause", trial)} />`}
     ${can("resume") && html`<${Button} small=${small} label=${t("shell.resume")} onClick=${onClick("resume", trial)} />`}
     ${can("clone") && html`<${Button} small=${small} label=${t("shell.clone_open")} onClick=${() => openDialog("clone", trial)} />`}
     ${can("stop_trial") && html`<${Button} small=${small} kind="danger" label=${t("shell.stop_trial_open")} onClick=${() => openDialog("stop_trial", trial)} />`}
     ${more.length > 0 && html`<${Menu} small=${small} label="…" name=${t("shell.more_actions")} items=${more} />`}
-  </div>`;
+  </fieldset>`;
 }
 
 /** Buttons for the experiment. */
 export function ExperimentActions() {
   if (!isPossible("add")) return null;
-  return html`<div class="actions" role="group" aria-label=${t("shell.actions_experiment")}>
+  return html`<fieldset class="actions" disabled=${isLost()} aria-label=${t("shell.actions_experiment")}>
     <${Button} label=${t("shell.add_open")} onClick=${() => openDialog("add")} />
     <${Button} label=${t("shell.limits_open")} onClick=${() => openDialog("limits")} />
     <${Button} label=${t("shell.note_open")} onClick=${() => openDialog("note")} />
     ${isPossible("stop") && html`<${Button} kind="danger" label=${t("shell.stop_open")} onClick=${() => openDialog("stop")} />`}
-  </div>`;
+  </fieldset>`;
 }
