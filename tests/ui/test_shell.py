@@ -248,6 +248,16 @@ def test_a_page_goes_on_after_its_server_was_killed_and_started_again(page, serv
     expect(page.locator(".progress-text")).to_contain_text("3 of 3 trials ended")
 
 
+def test_a_page_says_how_much_of_a_long_journal_was_read(page, serve, finished):
+    held = []
+    page.route("**/api/experiments/asha/columns", lambda route: held.append(route))
+    page.route("**/api/experiments/asha/reading", lambda route: route.fulfill(json={"n_bytes": 379, "of_bytes": 1000}))
+    page.goto(serve(finished).at("asha"))
+    expect(page.locator(".spinner")).to_have_text("Reading the journal: 37 %")
+    held[0].continue_()
+    expect(page.locator(".progress-text")).to_contain_text("30 of 30 trials ended")
+
+
 def test_a_hidden_tab_asks_for_nothing_and_catches_up(page, serve, run):
     folder, end = run
     page.goto(serve(folder).at("live"))

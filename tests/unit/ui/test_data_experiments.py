@@ -108,6 +108,30 @@ def test_an_experiment_that_is_deleted_and_made_again(folder, experiments):
     assert experiments.get("third").overview()["best"]["value"] == 2.0
 
 
+def test_how_far_a_reading_is_does_not_wait_for_it(folder, experiments):
+    size = (folder / "first" / "journal.jsonl").stat().st_size
+    one = experiments.get("first")
+    assert one.reading() == {"n_bytes": 0, "of_bytes": size}
+    reads, may_end, shown = threading.Event(), threading.Event(), []
+    own = one._followed._note_bytes
+
+    def slowly(offset):
+        own(offset)
+        if offset:
+            reads.set()
+            may_end.wait(30)
+
+    one._followed._note_bytes = slowly
+    reading = threading.Thread(target=one.columns)
+    reading.start()
+    assert reads.wait(30)
+    shown.append(one.reading()["n_bytes"])
+    may_end.set()
+    reading.join(30)
+    assert 0 < shown[0] < size
+    assert one.reading() == {"n_bytes": size, "of_bytes": size}
+
+
 def test_who_waits_hears_of_new_records(folder, experiments):
     told = ScriptedJournal(folder / "live")
     trial = told.add({"x": 1.0})

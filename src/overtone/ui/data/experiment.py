@@ -72,6 +72,14 @@ class Experiment:
         self._refresh()
         return self._overview.read()
 
+    def reading(self) -> dict[str, int]:
+        """Return how far a reading is that lasts: {"n_bytes", "of_bytes"}; it is not waited for."""
+        try:
+            of_bytes = self.journal.stat().st_size
+        except OSError:
+            of_bytes = 0
+        return {"n_bytes": self._followed.n_bytes, "of_bytes": of_bytes}
+
     def columns(self) -> bytes:
         """Return all trials as a binary message."""
         self._refresh()

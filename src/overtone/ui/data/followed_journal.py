@@ -20,6 +20,7 @@ from overtone.reading.columns.trial_columns import Curve, Exploit, TrialColumns
 from overtone.regular_files import open_regular
 from overtone.ui.data.column_types import ColumnTypes
 from overtone.ui.data.columns_message import update_message, whole_message
+from overtone.ui.data.free_memory import return_free_memory
 from overtone.ui.data.keyed_columns import kept_params
 from overtone.ui.data.row_changes import RowChanges
 
@@ -36,11 +37,13 @@ class FollowedJournal:
 
     Attributes:
         error: The reason why the journal cannot be read now; "" if it can.
+        n_bytes: How many bytes were read, also in the middle of a reading.
     """
 
     def __init__(self, journal: Path) -> None:
         self.journal = journal
         self.error = ""
+        self.n_bytes = 0
         self._lock = threading.RLock()
         self._reader: ColumnReader | None = None
         self._columns: TrialColumns | None = None
@@ -189,9 +192,11 @@ class FollowedJournal:
         assert self._reader is not None
         reader, before = self._reader, self._columns
         is_first = reader.offset == 0
-        columns = reader.read()
+        columns = reader.read(self._note_bytes)
+        self.n_bytes = reader.offset
         self.error = ""
         if is_first:
+            return_free_memory()
             self._changes = RowChanges()
             self._header = _first_line(self.journal)
         self._changes.note(reader, columns)
@@ -199,6 +204,9 @@ class FollowedJournal:
             self._renew()
         self._columns, self._shared, self._decisions = columns, None, None
         self._seen = _end(self.journal, reader.offset)
+
+    def _note_bytes(self, offset: int) -> None:
+        self.n_bytes = offset
 
     def _begin(self) -> None:
         """Read the journal from its beginning, next."""

@@ -70,6 +70,7 @@ class Answers:
         reads: dict[str, Callable[[Experiment, Request], Any]] = {
             "overview": lambda one, _: one.overview(),
             "columns": lambda one, _: one.columns(),
+            "reading": lambda one, _: one.reading(),
             "machines": lambda one, _: one.machines(),
             "rows": lambda one, asked: one.rows(rows_in(_text(asked, "rows"))),
             "curves": _curves,

@@ -5,7 +5,7 @@ import { Palette } from "./control/palette.js";
 import { retry } from "./data/session.js";
 import { printable } from "./format.js";
 import { t } from "./i18n.js";
-import { experiment, failure, isLoaded, me, needsLogin, overview, route } from "./state.js";
+import { experiment, failure, isLoaded, me, needsLogin, overview, route, source } from "./state.js";
 import { Connection } from "./ui/connection.js";
 import { useEvery } from "./ui/every.js";
 import { Login } from "./ui/login.js";
@@ -42,8 +42,20 @@ function Content() {
   const { view } = route.value;
   if (view === "experiments") return html`<${View} name=${view} />`;
   if (failure.value) return html`<${Failed} />`;
-  if (!isLoaded.value) return html`<${Spinner} />`;
+  if (!isLoaded.value) return html`<${Loading} />`;
   return html`<${View} key=${view} name=${view} />`;
+}
+
+/** How much of a long journal was read. */
+function Loading() {
+  const [share, setShare] = useState(0);
+  const looks = useRef(0);
+  useEvery(async () => {
+    if (!looks.current++) return; // most are read within a second
+    const at = await source.value?.reading?.(experiment.value).catch(() => null);
+    if (at?.of_bytes) setShare(at.n_bytes / at.of_bytes);
+  }, 1, []);
+  return html`<${Spinner} text=${share > 0 && share < 1 ? t("shell.loading_share", { percent: Math.floor(100 * share) }) : undefined} />`;
 }
 
 /** The dialog of a request, if one is open. */

@@ -18,6 +18,7 @@
  *   experiments: () => Promise<any>,
  *   overview: (exp: string) => Promise<any>,
  *   columns: (exp: string) => Promise<Message>,
+ *   reading?: (exp: string) => Promise<{n_bytes: number, of_bytes: number}>,
  *   rows: (exp: string, rows: number[]) => Promise<any>,
  *   trial: (exp: string, id: string) => Promise<any>,
  *   curves: (exp: string, ids: string[], metric: string, points?: number) => Promise<any>,
@@ -94,6 +95,7 @@ export function httpSource(base, send = (...given) => fetch(...given)) {
     experiments: () => json("experiments"),
     overview: (exp) => json(`${place(exp)}/overview`),
     columns: (exp) => binary(`${place(exp)}/columns`),
+    reading: (exp) => json(`${place(exp)}/reading`),
     rows: (exp, rows) => json(`${place(exp)}/rows?rows=${ranges(rows)}`),
     trial: (exp, id) => json(`${place(exp)}/trials/${encodeURIComponent(id)}`),
     curves: (exp, ids, metric, points = 500) =>

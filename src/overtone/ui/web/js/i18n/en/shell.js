@@ -14,6 +14,7 @@ export const shell = {
   read_only: "Read-only",
   read_only_why: "The server was started with --read-only: the run cannot be changed from here.",
   loading: "Loading ...",
+  loading_share: "Reading the journal: {percent} %",
   retry: "Try again",
   dismiss: "Dismiss",
   as_table: "Show as table",

@@ -14,6 +14,7 @@ export const shell = {
   read_only: "只读",
   read_only_why: "服务器以 --read-only 启动，无法在此页面上更改运行。",
   loading: "正在加载……",
+  loading_share: "正在读取日志：{percent}%",
   retry: "重试",
   dismiss: "关闭",
   as_table: "以表格显示",
