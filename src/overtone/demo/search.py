@@ -26,7 +26,7 @@ REPORTS = 27
 """Reports of a trial that nothing stops."""
 
 PASSES = 13
-"""Passes over the images between two reports on up to two cores, where the search takes 50 s; more cores do more."""
+"""Passes over the images between two reports on up to two cores; more cores do more. Two take 50 s in all."""
 
 MOST_PASSES = 6 * PASSES
 
