@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from math import inf, nan
+from collections.abc import Iterable, Sequence
+from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from overtone.core.goal import is_number, lookup, real
 from overtone.core.messages import Record, Reported, Ruled
 from overtone.journal.codec import Codec
 from overtone.reading.drawn_brackets import BracketOf, unknown_bracket
 from overtone.reading.journal_reader import JournalReader, Reports, iteration_of
+from overtone.reading.rung_places import RankedPlaces, RungPlace, RungPlaces
 
 _ITERATIONS = "training_iteration"
 _Group = tuple[float, int | None]  # a rung, and the bracket of the trials that are compared there
-
-
-class RungPlace(NamedTuple):
-    """A trial's first result at a rung or beyond it.
-
-    Attributes:
-        n: The record that has it.
-        time: When it was reported, in seconds that the experiment has run.
-        trial_id: Whose it is.
-        t: Its training_iteration.
-        value: The metric; None where it was no number.
-    """
-
-    n: int
-    time: float
-    trial_id: str
-    t: int
-    value: float | None
 
 
 class Standings:
@@ -57,7 +38,7 @@ class Standings:
         bracket_of: BracketOf = unknown_bracket,
     ) -> None:  # fmt: skip
         self._rungs, self._bracket_of = sorted(rungs), bracket_of
-        self._places: defaultdict[_Group, _Places] = defaultdict(_Places)
+        self._places: defaultdict[_Group, RungPlaces] = defaultdict(RungPlaces)
         self._n_passed: dict[str, int] = {}  # the rungs that each trial has come to
         self._bracket: dict[str, int] = {}  # of each trial of which it is known
         self._judged: set[_Group] = set()
@@ -138,16 +119,16 @@ class Standings:
             n_passed += 1
         self._n_passed[event.trial_id] = n_passed
 
-    def at(self, rung: float, n: int, bracket: int | None = None) -> list[RungPlace]:
-        """Return the places at a rung up to record `n`, best first; empty where they are in doubt.
+    def at(self, rung: float, n: int, bracket: int | None = None) -> RankedPlaces | None:
+        """Return the places at a rung up to record `n`, best first; None where they are in doubt.
 
         Args:
             bracket: Of the trials; None if the scheduler has one.
         """
         group = rung, bracket
         if group in self._doubtful or group not in self._places:
-            return []
-        return sorted(self._places[group].up_to(n), key=lambda one: self._score(one.value), reverse=True)
+            return None
+        return self._places[group].ranked(n, self._sign)
 
     def bracket(self, trial_id: str) -> int | None:
         """Return the number of a trial's bracket; None if it was not drawn, and no ruling names it."""
@@ -160,53 +141,8 @@ class Standings:
         rungs, bracket = self._rungs[: self._n_passed.get(trial_id, 0)], self.bracket(trial_id)
         certain = self._judged - self._doubtful
         sure = (rung for rung in rungs if (rung, bracket) in certain)
-        found = ((rung, self._places[rung, bracket].of(trial_id)) for rung in sure)
-        return [(rung, place) for rung, place in found if place is not None]
-
-    def rank(self, there: Sequence[RungPlace], trial_id: str) -> int:
-        """Return a trial's rank among places, 1 the best; equals share it."""
-        own = next(self._score(one.value) for one in there if one.trial_id == trial_id)
-        return 1 + sum(self._score(one.value) > own for one in there)
-
-    def _score(self, value: float | None) -> float:
-        return float("-inf") if value is None or value != value else real(value) * self._sign
-
-
-class _Places:
-    """The places at a rung, in the order of records, in as little memory as arrays need."""
-
-    def __init__(self) -> None:
-        self._n, self._t, self._times, self._values = array("q"), array("q"), array("d"), array("d")
-        self._ids: list[str] = []
-        self._unknown: set[int] = set()  # positions without a number
-
-    def append(self, n: int, time: float, trial_id: str, t: int, value: float | None) -> None:
-        """Append a place."""
-        if value is None:
-            self._unknown.add(len(self._ids))
-        self._ids.append(trial_id)
-        self._n.append(n)
-        self._t.append(t)
-        self._times.append(time)
-        self._values.append(nan if value is None else value)
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def up_to(self, n: int) -> Iterator[RungPlace]:
-        """Yield the places up to record `n`."""
-        return map(self._place, range(bisect_right(self._n, n)))
-
-    def of(self, trial_id: str) -> RungPlace | None:
-        """Return a trial's place; None if its bracket was not yet known when it came."""
-        try:
-            return self._place(self._ids.index(trial_id))
-        except ValueError:
-            return None
-
-    def _place(self, i: int) -> RungPlace:
-        value = None if i in self._unknown else self._values[i]
-        return RungPlace(self._n[i], self._times[i], self._ids[i], self._t[i], value)
+        found = ((rung, self._places[rung, bracket]) for rung in sure)
+        return [(rung, places[i]) for rung, places in found if (i := places.index(trial_id)) >= 0]
 
 
 class StandingsOnDemand:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.quantity_text import number
-from overtone.reading.rung_standings import RungPlace
+from overtone.reading.rung_places import RungPlace
 from overtone.reading.trial_story import Story, StoryStep
 
 _NEIGHBOURS = 3  # competitors that are named on each side
@@ -104,15 +104,16 @@ def competition(step: StoryStep, trial_id: str) -> list[str]:
         return []
     if not step.competitors:
         return [f"against {', '.join(why.against)}"] if why is not None and why.against else []
-    at = next((i for i, one in enumerate(step.competitors) if one.trial_id == trial_id), None)
+    at = step.competitors.at(trial_id)
     if at is None:
         return []
-    better, worse = step.competitors[:at], step.competitors[at + 1 :]
+    n_worse = len(step.competitors) - at - 1
     lines = []
-    if better:
-        lines.append(f"better: {_named(better[:1] + better[1:][-_NEIGHBOURS + 1 :], len(better))}")
-    if worse:
-        lines.append(f"not better: {_named(worse[:_NEIGHBOURS], len(worse))}")
+    if at:
+        nearest = step.competitors[max(1, at - _NEIGHBOURS + 1) : at]
+        lines.append(f"better: {_named([step.competitors[0], *nearest], at)}")
+    if n_worse:
+        lines.append(f"not better: {_named(step.competitors[at + 1 : at + 1 + _NEIGHBOURS], n_worse)}")
     return lines
 
 

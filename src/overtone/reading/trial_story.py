@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from overtone.core import messages as m
@@ -13,7 +13,8 @@ from overtone.core.types import Why
 from overtone.reading.drawn_brackets import drawn_brackets
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.request_text import asked, interruption, is_study, noted
-from overtone.reading.rung_standings import RungPlace, Standings
+from overtone.reading.rung_places import RankedPlaces
+from overtone.reading.rung_standings import Standings
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ class StoryStep:
         value: The value of the metric at the step.
         cutoff: The cutoff, as a value of the metric.
         rank, of: The rank, and the number of compared trials.
-        competitors: The compared trials, best first, including the trial itself.
+        competitors: The compared trials, best first, with the trial itself; None if they are not known.
         source: The trial whose checkpoint the trial continued from.
     """
 
@@ -47,7 +48,7 @@ class StoryStep:
     cutoff: float | None = None
     rank: int | None = None
     of: int | None = None
-    competitors: list[RungPlace] = field(default_factory=list)
+    competitors: RankedPlaces | None = None
     source: str | None = None
 
 
@@ -215,10 +216,11 @@ class Story:
             if rung in ruled:
                 continue
             there = standings.at(rung, place.n, bracket)
+            assert there is not None  # `passed` names rungs that are not in doubt
             self.steps.append(
                 StoryStep(
                     place.n, place.time, "passed", "", place.t, value=place.value, competitors=there,
-                    why=Why("", rung=rung, bracket=bracket), rank=standings.rank(there, self._id),
+                    why=Why("", rung=rung, bracket=bracket), rank=there.rank(self._id),
                     of=len(there),
                 )
             )  # fmt: skip

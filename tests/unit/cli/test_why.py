@@ -180,7 +180,7 @@ def test_equals_share_their_rank_and_nan_is_last():
         standings.apply(Record(n, Reported(0.0, trial, 0, 1, {"loss": loss})))
     there = standings.at(1, 9)
     assert [one.trial_id for one in there] == ["c", "d", "a", "b"]
-    assert [standings.rank(there, one) for one in "abcd"] == [3, 4, 1, 1]
+    assert [there.rank(one) for one in "abcd"] == [3, 4, 1, 1]
     assert [one.trial_id for one in standings.at(1, 1)] == ["a", "b"]
 
 

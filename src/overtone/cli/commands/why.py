@@ -146,7 +146,8 @@ def _data(
                 "why": why_data(one.why) if one.why is not None and one.why.rule else None,
                 "rung": one.why.rung if one.why is not None else None,
                 "competitors": [
-                    {"trial_id": each.trial_id, "t": each.t, "value": each.value} for each in one.competitors
+                    {"trial_id": each.trial_id, "t": each.t, "value": each.value}
+                    for each in one.competitors or ()
                 ],
             }
             for one in story.steps
