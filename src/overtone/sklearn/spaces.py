@@ -169,6 +169,7 @@ def _of_scipy(name: str, frozen: Any) -> Any:
         return (uniform if kind == "uniform" else loguniform)(float(low), float(high))
     if kind == "norm":
         return randn(float(frozen.mean()), float(frozen.std()))
-    values = [frozen.ppf((i + 0.5) / QUANTILES) for i in range(QUANTILES)]
-    plain = [value.item() if hasattr(value, "item") else value for value in values]
-    return choice(sorted({value for value in plain if math.isfinite(value)}))
+    values = [float(frozen.ppf((i + 0.5) / QUANTILES)) for i in range(QUANTILES)]
+    kept = sorted({value for value in values if math.isfinite(value)})
+    is_discrete = hasattr(getattr(frozen, "dist", frozen), "pmf")
+    return choice([int(value) for value in kept] if is_discrete else kept)

@@ -154,6 +154,24 @@ def test_racing_ranks_stopped_candidates_below_complete_ones() -> None:
     assert search.best_params_ == complete.best_params_
 
 
+def test_folds_that_nobody_saw_are_nan_also_if_all_candidates_have_as_many() -> None:
+    search = TuneSearchCV(TREE, SPACE, n_trials=4, stopper={"training_iteration": 2}, random_state=0)
+    results = search.fit(X, y).cv_results_
+    folds = np.array([results[f"split{fold}_test_score"] for fold in range(5)])
+    assert np.isnan(folds[2:]).all()
+    np.testing.assert_allclose(results["mean_test_score"], folds[:2].mean(0))
+    assert results["rank_test_score"][results["mean_test_score"].argmax()] == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_candidate_that_failed_ranks_below_stopped_ones() -> None:
+    grid = [{"max_depth": [1, 2]}, {"no_parameter": [1]}]
+    search = TuneGridSearchCV(TREE, grid, True, stopper={"training_iteration": 2}).fit(X, y)
+    assert max(search.cv_results_["n_resources"][:2]) == 2
+    assert search.cv_results_["rank_test_score"][2] == 3
+    assert "max_depth" in search.best_params_
+
+
 def test_the_score_that_refit_names_decides_also_if_a_function_returns_the_scores() -> None:
     def scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
         accuracy = estimator.score(X, y)
@@ -215,6 +233,36 @@ def test_spaces_of_searchers(space: Any) -> None:
     search = TuneSearchCV(TREE, space, n_trials=5, search_optimization="bayesian", random_state=0).fit(X, y)
     assert len(search.cv_results_["params"]) == 5
     assert {type(one["max_depth"]) for one in search.cv_results_["params"]} <= {int}
+
+
+@pytest.mark.parametrize(
+    "discrete", [stats.poisson(3, loc=1), stats.rv_discrete(values=([1, 3], [0.5, 0.5]))]
+)
+def test_searchers_get_whole_numbers_from_discrete_distributions(discrete: Any) -> None:
+    search = TuneSearchCV(TREE, {"max_depth": discrete}, n_trials=2, search_alg="auto", random_state=0)
+    assert {type(one["max_depth"]) for one in search.fit(X, y).cv_results_["params"]} == {int}
+    assert not np.isnan(search.cv_results_["mean_test_score"]).any()
+
+
+class Constant(ClassifierMixin, BaseEstimator):
+    """A classifier with a parameter named "params"."""
+
+    def __init__(self, params: Any = None) -> None:
+        self.params = params
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.params["answer"])
+
+
+@pytest.mark.parametrize("search_alg", ["random", "auto"])
+def test_a_parameter_may_be_named_params(search_alg: str) -> None:
+    space = {"params": [{"answer": 0}, {"answer": 1}]}
+    search = TuneSearchCV(Constant(), space, n_trials=2, search_alg=search_alg, random_state=0).fit(X, y)
+    assert sorted(one["params"]["answer"] for one in search.cv_results_["params"]) == [0, 1]
 
 
 @pytest.mark.parametrize("estimator", [SGDClassifier(random_state=0), GaussianNB(), PIPELINE])
