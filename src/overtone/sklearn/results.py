@@ -24,11 +24,13 @@ def fold_outcomes(
 ) -> list[Outcome]:
     """Return the outcomes of the folds that the candidate was evaluated on.
 
-    A candidate that failed as a whole has an outcome for each fold.
+    A candidate that failed as a whole has an outcome for each fold: that of a failure for the folds that it
+    was not evaluated on, which are all folds if it was trained in parts.
     """
     last = candidate.outcomes.get(reached(candidate))
     found = last if isinstance(last, list) else [candidate.outcomes[t] for t in sorted(candidate.outcomes)]
     if candidate.error:
+        found = [] if isinstance(last, list) else found
         missing = unfit_outcome(like, error_score, candidate.error)
         found = [*found, *[missing] * (n_splits - len(found))]
     return found

@@ -123,8 +123,9 @@ def _domain(name: str, value: Any) -> Any:
 
 def _is_interval(value: tuple[Any, ...]) -> bool:
     """Return whether a tuple is (low, high) or (low, high, prior), as scikit-optimize has them."""
-    numbers = len(value) in (2, 3) and all(isinstance(end, Real) for end in value[:2]) and value[0] < value[1]
-    return numbers and (len(value) == 2 or value[2] in ("uniform", "log-uniform"))
+    are_numbers = all(isinstance(end, Real) and not isinstance(end, bool) for end in value[:2])
+    is_pair = len(value) in (2, 3) and are_numbers and value[0] < value[1]
+    return is_pair and (len(value) == 2 or value[2] in ("uniform", "log-uniform"))
 
 
 def _is_of_optuna(value: Any) -> bool:

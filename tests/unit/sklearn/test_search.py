@@ -35,7 +35,9 @@ from sklearn.tree import DecisionTreeClassifier
 from overtone import tune
 from overtone.errors import ArgumentError
 from overtone.sklearn import TuneGridSearchCV, TuneSearchCV
+from overtone.sklearn.outcomes import Candidate
 from overtone.sklearn.parts import Parts
+from overtone.sklearn.results import fold_outcomes
 
 X, y = make_classification(60, 5, random_state=0)
 TREE = DecisionTreeClassifier(random_state=0)
@@ -242,6 +244,22 @@ def test_searchers_get_whole_numbers_from_discrete_distributions(discrete: Any) 
     search = TuneSearchCV(TREE, {"max_depth": discrete}, n_trials=2, search_alg="auto", random_state=0)
     assert {type(one["max_depth"]) for one in search.fit(X, y).cv_results_["params"]} == {int}
     assert not np.isnan(search.cv_results_["mean_test_score"]).any()
+
+
+def test_a_pair_of_booleans_is_no_interval() -> None:
+    space = {"fit_intercept": (False, True)}
+    search = TuneSearchCV(Ridge(), space, n_trials=2, search_alg="auto", random_state=0).fit(X, y)
+    assert sorted(one["fit_intercept"] for one in search.cv_results_["params"]) == [False, True]
+    assert {type(one["fit_intercept"]) for one in search.cv_results_["params"]} == {bool}
+
+
+@pytest.mark.parametrize("is_in_parts", [False, True])
+def test_a_candidate_that_failed_has_no_mean(is_in_parts: bool) -> None:
+    outcome = {"test_scores": 0.9, "fit_time": 1.0, "score_time": 1.0, "n_test_samples": 9, "fit_error": None}
+    candidate = Candidate({}, {1: [outcome] * 3 if is_in_parts else outcome}, "the process died")
+    scores = [fold["test_scores"] for fold in fold_outcomes(candidate, 3, outcome, np.nan)]
+    assert len(scores) == 3
+    assert np.isnan(np.mean(scores))
 
 
 class Constant(ClassifierMixin, BaseEstimator):
