@@ -24,11 +24,13 @@ def fold_outcomes(
 ) -> list[Outcome]:
     """Return the outcomes of the folds that the candidate was evaluated on.
 
-    A candidate that failed as a whole has an outcome for each fold.
+    A candidate that failed as a whole has an outcome for each fold: that of a failure for the folds that it
+    was not evaluated on, which are all folds if it was trained in parts.
     """
     last = candidate.outcomes.get(reached(candidate))
     found = last if isinstance(last, list) else [candidate.outcomes[t] for t in sorted(candidate.outcomes)]
     if candidate.error:
+        found = [] if isinstance(last, list) else found
         missing = unfit_outcome(like, error_score, candidate.error)
         found = [*found, *[missing] * (n_splits - len(found))]
     return found
@@ -46,7 +48,7 @@ def format_results(
 
     The mean of a stopped candidate is that of its folds, the other folds are NaN. It ranks below all
     complete candidates. Of the stopped ones, those with more reports rank higher, then those with a
-    higher mean.
+    higher mean. Candidates whose mean is NaN rank last.
 
     Args:
         params: The parameters of each candidate.
@@ -57,7 +59,7 @@ def format_results(
     padded = [fold for found in folds for fold in [*found, *[found[-1]] * (n_splits - len(found))]]
     results = format_complete(params, n_splits, padded, more)
     counts = np.array([len(found) for found in folds])
-    if len(set(n_reports)) == 1:
+    if len(set(n_reports)) == 1 and counts.min() == n_splits:
         return results
     for name in [name for name in results if name.startswith(("mean_t", "mean_f", "mean_s"))]:
         column = name.removeprefix("mean_")
@@ -85,8 +87,12 @@ def _values(outcomes: Sequence[Outcome], column: str, n_splits: int) -> list[flo
 
 
 def _ranks(n_reports: Any, means: Any) -> Any:
-    """Return ranks from 1: more reports first, then higher means; equal ones have the best of their ranks."""
-    keys = list(zip(-n_reports, -np.nan_to_num(means, nan=-np.inf), strict=True))
+    """Return ranks from 1: more reports first, then higher means; equal ones have the best of their ranks.
+
+    NaN ranks last, with any number of reports.
+    """
+    is_nan = np.isnan(means)
+    keys = list(zip(is_nan, np.where(is_nan, 0, -n_reports), -np.where(is_nan, 0.0, means), strict=True))
     ordered = sorted(keys)
     first = {key: place for place, key in reversed(list(enumerate(ordered, 1)))}
     return np.array([first[key] for key in keys], dtype=np.int32)

@@ -185,7 +185,10 @@ class _Search(BaseSearchCV):  # type: ignore[misc]
         folds = [fold_outcomes(one, self.n_splits_, like, self.error_score) for one in candidates]
         flat = [fold for found in folds for fold in found]
         if not flat:
-            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
+            raise ValueError(
+                "No fits were performed. Was the CV iterator empty? Were there no candidates? Did the search "
+                "end before the first fit?"
+            )
         _warn_or_raise_about_fit_failures(flat, self.error_score)
         if callable(self.scoring):
             _insert_error_scores(flat, self.error_score)

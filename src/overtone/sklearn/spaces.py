@@ -123,8 +123,9 @@ def _domain(name: str, value: Any) -> Any:
 
 def _is_interval(value: tuple[Any, ...]) -> bool:
     """Return whether a tuple is (low, high) or (low, high, prior), as scikit-optimize has them."""
-    numbers = len(value) in (2, 3) and all(isinstance(end, Real) for end in value[:2]) and value[0] < value[1]
-    return numbers and (len(value) == 2 or value[2] in ("uniform", "log-uniform"))
+    are_numbers = all(isinstance(end, Real) and not isinstance(end, bool) for end in value[:2])
+    is_pair = len(value) in (2, 3) and are_numbers and value[0] < value[1]
+    return is_pair and (len(value) == 2 or value[2] in ("uniform", "log-uniform"))
 
 
 def _is_of_optuna(value: Any) -> bool:
@@ -169,6 +170,7 @@ def _of_scipy(name: str, frozen: Any) -> Any:
         return (uniform if kind == "uniform" else loguniform)(float(low), float(high))
     if kind == "norm":
         return randn(float(frozen.mean()), float(frozen.std()))
-    values = [frozen.ppf((i + 0.5) / QUANTILES) for i in range(QUANTILES)]
-    plain = [value.item() if hasattr(value, "item") else value for value in values]
-    return choice(sorted({value for value in plain if math.isfinite(value)}))
+    values = [float(frozen.ppf((i + 0.5) / QUANTILES)) for i in range(QUANTILES)]
+    kept = sorted({value for value in values if math.isfinite(value)})
+    is_discrete = hasattr(getattr(frozen, "dist", frozen), "pmf")
+    return choice([int(value) for value in kept] if is_discrete else kept)

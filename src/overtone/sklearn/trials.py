@@ -10,8 +10,11 @@ from overtone.worker.trainables.trainable import Trainable
 if TYPE_CHECKING:
     from overtone.sklearn.evaluation import Evaluation, Outcome
 
-PARAMS = "params"
-"""The key of a config below which the estimator's parameters are, if the search has several spaces."""
+PARAMS = "one-of"
+"""The key of a config below which the estimator's parameters are, if the search has several spaces.
+
+No parameter has this name, since it is not an identifier.
+"""
 
 
 class FoldTrial(Trainable):
@@ -68,5 +71,5 @@ class PartTrial(Trainable):
 
 def params_of(config: dict[str, Any]) -> dict[str, Any]:
     """Return the estimator's parameters in a config."""
-    nested = config.get(PARAMS)
-    return nested if isinstance(nested, dict) else config
+    nested: dict[str, Any] = config.get(PARAMS, config)
+    return nested

@@ -35,7 +35,9 @@ from sklearn.tree import DecisionTreeClassifier
 from overtone import tune
 from overtone.errors import ArgumentError
 from overtone.sklearn import TuneGridSearchCV, TuneSearchCV
+from overtone.sklearn.outcomes import Candidate
 from overtone.sklearn.parts import Parts
+from overtone.sklearn.results import fold_outcomes
 
 X, y = make_classification(60, 5, random_state=0)
 TREE = DecisionTreeClassifier(random_state=0)
@@ -154,6 +156,24 @@ def test_racing_ranks_stopped_candidates_below_complete_ones() -> None:
     assert search.best_params_ == complete.best_params_
 
 
+def test_folds_that_nobody_saw_are_nan_also_if_all_candidates_have_as_many() -> None:
+    search = TuneSearchCV(TREE, SPACE, n_trials=4, stopper={"training_iteration": 2}, random_state=0)
+    results = search.fit(X, y).cv_results_
+    folds = np.array([results[f"split{fold}_test_score"] for fold in range(5)])
+    assert np.isnan(folds[2:]).all()
+    np.testing.assert_allclose(results["mean_test_score"], folds[:2].mean(0))
+    assert results["rank_test_score"][results["mean_test_score"].argmax()] == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_candidate_that_failed_ranks_below_stopped_ones() -> None:
+    grid = [{"max_depth": [1, 2]}, {"no_parameter": [1]}]
+    search = TuneGridSearchCV(TREE, grid, True, stopper={"training_iteration": 2}).fit(X, y)
+    assert max(search.cv_results_["n_resources"][:2]) == 2
+    assert search.cv_results_["rank_test_score"][2] == 3
+    assert "max_depth" in search.best_params_
+
+
 def test_the_score_that_refit_names_decides_also_if_a_function_returns_the_scores() -> None:
     def scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
         accuracy = estimator.score(X, y)
@@ -215,6 +235,52 @@ def test_spaces_of_searchers(space: Any) -> None:
     search = TuneSearchCV(TREE, space, n_trials=5, search_optimization="bayesian", random_state=0).fit(X, y)
     assert len(search.cv_results_["params"]) == 5
     assert {type(one["max_depth"]) for one in search.cv_results_["params"]} <= {int}
+
+
+@pytest.mark.parametrize(
+    "discrete", [stats.poisson(3, loc=1), stats.rv_discrete(values=([1, 3], [0.5, 0.5]))]
+)
+def test_searchers_get_whole_numbers_from_discrete_distributions(discrete: Any) -> None:
+    search = TuneSearchCV(TREE, {"max_depth": discrete}, n_trials=2, search_alg="auto", random_state=0)
+    assert {type(one["max_depth"]) for one in search.fit(X, y).cv_results_["params"]} == {int}
+    assert not np.isnan(search.cv_results_["mean_test_score"]).any()
+
+
+def test_a_pair_of_booleans_is_no_interval() -> None:
+    space = {"fit_intercept": (False, True)}
+    search = TuneSearchCV(Ridge(), space, n_trials=2, search_alg="auto", random_state=0).fit(X, y)
+    assert sorted(one["fit_intercept"] for one in search.cv_results_["params"]) == [False, True]
+    assert {type(one["fit_intercept"]) for one in search.cv_results_["params"]} == {bool}
+
+
+@pytest.mark.parametrize("is_in_parts", [False, True])
+def test_a_candidate_that_failed_has_no_mean(is_in_parts: bool) -> None:
+    outcome = {"test_scores": 0.9, "fit_time": 1.0, "score_time": 1.0, "n_test_samples": 9, "fit_error": None}
+    candidate = Candidate({}, {1: [outcome] * 3 if is_in_parts else outcome}, "the process died")
+    scores = [fold["test_scores"] for fold in fold_outcomes(candidate, 3, outcome, np.nan)]
+    assert len(scores) == 3
+    assert np.isnan(np.mean(scores))
+
+
+class Constant(ClassifierMixin, BaseEstimator):
+    """A classifier with a parameter named "params"."""
+
+    def __init__(self, params: Any = None) -> None:
+        self.params = params
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.params["answer"])
+
+
+@pytest.mark.parametrize("search_alg", ["random", "auto"])
+def test_a_parameter_may_be_named_params(search_alg: str) -> None:
+    space = {"params": [{"answer": 0}, {"answer": 1}]}
+    search = TuneSearchCV(Constant(), space, n_trials=2, search_alg=search_alg, random_state=0).fit(X, y)
+    assert sorted(one["params"]["answer"] for one in search.cv_results_["params"]) == [0, 1]
 
 
 @pytest.mark.parametrize("estimator", [SGDClassifier(random_state=0), GaussianNB(), PIPELINE])
