@@ -34,9 +34,7 @@ def train_loop(config):
     torch.manual_seed(0)
     pixels, digits = load_digits(return_X_y=True)
     x, y = torch.tensor(pixels, dtype=torch.float32) / 16, torch.tensor(digits)
-    loader = prepare_data_loader(
-        DataLoader(TensorDataset(x[:1400], y[:1400]), batch_size=50, shuffle=True)
-    )
+    loader = prepare_data_loader(DataLoader(TensorDataset(x[:1400], y[:1400]), batch_size=50, shuffle=True))
     network = make_network()
     first = 1
     if checkpoint := train.get_checkpoint():
@@ -68,23 +66,14 @@ def train_loop(config):
 
 
 # %%
-# One training
-# ------------
-# ``fit`` trains once. Each of the two ranks gets half a CPU here, so that the script runs on any machine. With GPUs, write
-# ``ScalingConfig(num_workers=2, use_gpu=True)``: each rank gets a GPU of its own.
+# The search
+# ----------
+# Each of the two ranks gets half a CPU here, so that the script runs on any machine. With GPUs, write
+# ``ScalingConfig(num_workers=2, use_gpu=True)``: each rank gets a GPU of its own. ``trainer.fit()`` would train once. A ``Tuner``
+# makes trials of the trainer: each starts when the resources of all its ranks are free.
 
 scaling = ScalingConfig(num_workers=2, resources_per_worker={"CPU": 0.5})
-trainer = TorchTrainer(train_loop, train_loop_config={"lr": 0.1}, scaling_config=scaling)
-result = trainer.fit()
-print("images for each rank in an epoch:", result.metrics["images"])
-print(f"accuracy: {result.metrics['accuracy']:.3f}")
-
-# %%
-# A search
-# --------
-# Give the trainer to a ``Tuner``. A trial starts when the resources of all its ranks are free. If the scheduler stops a trial,
-# all ranks end at the same step. If a rank fails, the whole trial continues from its last checkpoint.
-
+trainer = TorchTrainer(train_loop, scaling_config=scaling)
 tuner = tune.Tuner(
     trainer,
     param_space={"train_loop_config": {"lr": tune.grid_search([0.01, 0.1, 1.0])}},
@@ -92,11 +81,16 @@ tuner = tune.Tuner(
     run_config=tune.RunConfig(name="ranks", verbose=0),
 )
 results = tuner.fit()
-for one in results:
-    lr = one.config["train_loop_config"]["lr"]
-    print(f"lr {lr:5g}: accuracy {one.metrics['accuracy']:.3f} after {one.metrics['training_iteration']} epochs")
+for result in results:
+    lr, metrics = result.config["train_loop_config"]["lr"], result.metrics
+    print(
+        f"lr {lr:4g}: accuracy {metrics['accuracy']:.3f}, {metrics['images']:.0f} images for each rank in an epoch"
+    )
 
 # %%
+# If a scheduler stops a trial, all of its ranks end at the same step. If a rank fails or is killed, the whole trial continues
+# from its last checkpoint.
+#
 # The network of the best trial is an ordinary one again:
 
 network = make_network()

@@ -109,7 +109,9 @@ analysis = tune.run(
 )
 for trial in analysis.trials:
     values = "  ".join(f"{name} {value:.4g}" for name, value in trial.config.items())
-    print(f"{trial.last_result['training_iteration']:2d} epochs, loss {trial.last_result['loss']:.3f}:  {values}")
+    print(
+        f"{trial.last_result['training_iteration']:2d} epochs, loss {trial.last_result['loss']:.3f}:  {values}"
+    )
 
 # %%
 # Each line in the plot is a trial. Most of them end after the first comparisons.
