@@ -120,7 +120,7 @@ figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 for trial in analysis.trials:
     losses = [result["loss"] for result in trial.results()]
     axes.plot(range(1, len(losses) + 1), losses, marker=".", color="#3366aa", alpha=0.7)
-axes.set(xlabel="epoch", ylabel="loss on the validation data", xscale="log", yscale="log")
+axes.set(xlabel="epoch", ylabel="loss on the validation data", xticks=range(1, 10))
 plt.show()
 
 # %%
