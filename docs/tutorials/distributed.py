@@ -10,8 +10,8 @@ the data and average their gradients. On GPUs the script differs by one argument
 # The loop of a rank
 # ------------------
 # Every rank runs this function. ``prepare_model`` wraps the network for distributed training, and ``prepare_data_loader`` gives
-# each rank its half of the batches. All ranks call ``train.report``; ``reduce="mean"`` reports the mean of their metrics. The
-# rank 0 saves a checkpoint: the networks of all ranks are equal.
+# each rank its half of the batches. All ranks call ``train.report``; ``reduce="mean"`` reports the mean of their metrics. Rank
+# 0 saves a checkpoint: the networks of all ranks are equal.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

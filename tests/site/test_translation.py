@@ -14,7 +14,9 @@ COMPLETE = {
     "index", "start", "guides", "concepts", "reference", "installation", "first-search", "trainables", "search-spaces",
     "metrics", "checkpoints", "choosing-algorithms", "resources", "stopping", "monitoring", "faq", "troubleshooting",
     "tutorial-dashboard", "tutorial-cluster", "coming-from-optuna", "coming-from-syne-tune", "coming-from-wandb-sweeps",
-    "frameworks/README", "learn/first_search", "learn/early_stopping",
+    "frameworks/README", "learn/first_search", "learn/spaces", "learn/early_stopping", "learn/checkpoints",
+    "learn/pytorch", "learn/distributed", "learn/sklearn_search", "learn/simulation", "learn/own_scheduler",
+    "learn/own_searcher",
 }  # fmt: skip
 
 
