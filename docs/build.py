@@ -34,7 +34,7 @@ def update_catalogues(names: list[str]) -> None:
     """Bring the texts of pages into their catalogues."""
     templates = BUILD / "gettext"
     if code := sphinx_build(
-        ["-q", "-b", "gettext", "-d", str(BUILD / "doctrees" / "en"), str(DOCS), str(templates)]
+        ["-q", "-b", "gettext", "-d", str(BUILD / "doctrees" / "gettext"), str(DOCS), str(templates)]
     ):
         sys.exit(code)
     wanted = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shutil
@@ -15,11 +16,12 @@ sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 from api_pages import FRAMEWORKS, public_names
 
-# Tutorials write their results to a home folder of their own, away from the experiments of this user.
+# Tutorials write their results to a home folder of this build, away from the experiments of this user.
+# `page_sources` shows it as /home/ada.
 os.environ.setdefault("MPLCONFIGDIR", str(Path("~/.config/matplotlib").expanduser()))
-HOME = Path(tempfile.gettempdir(), "ada")
-shutil.rmtree(HOME, ignore_errors=True)
+HOME = Path(tempfile.mkdtemp(prefix="overtone-docs-"), "ada")
 HOME.mkdir()
+atexit.register(shutil.rmtree, HOME.parent, ignore_errors=True)
 os.environ.update(HOME=str(HOME), MPLBACKEND="agg", COLUMNS="110")
 
 project = "Overtone"

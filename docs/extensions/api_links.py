@@ -34,7 +34,7 @@ class LinkNames(SphinxPostTransform):
         objects = self.env.domains.python_domain.objects
         for literal in list(self.document.findall(nodes.literal)):
             name = literal.astext().partition("(")[0]
-            if not _NAME.fullmatch(name) or isinstance(literal.parent, (nodes.reference, nodes.title)):
+            if not _NAME.fullmatch(name) or _is_within(literal, nodes.reference, nodes.title):
                 continue
             found = next(
                 (objects[f"{place}{name}"] for place in _PLACES if f"{place}{name}" in objects), None
@@ -42,6 +42,15 @@ class LinkNames(SphinxPostTransform):
             if found and found.docname.startswith("api/"):
                 link = make_refnode(self.app.builder, page, found.docname, found.node_id, literal.deepcopy())
                 literal.replace_self(link)
+
+
+def _is_within(node: nodes.Element, *kinds: type[nodes.Element]) -> bool:
+    """Return whether a node has an ancestor of one of these kinds."""
+    while (parent := node.parent) is not None:
+        if isinstance(parent, kinds):
+            return True
+        node = parent
+    return False
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

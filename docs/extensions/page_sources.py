@@ -23,6 +23,8 @@ REPOSITORY = dict(line.split(", ", 1) for line in metadata("overtone").get_all("
 
 # code, which stays as it is; or the text before a relative target, and the target
 _LINK = re.compile(r"```.*?```|`[^`\n]*`|(!?\[[^\]]*\]\()(?!\w+:|#)([^)\s]+)\)", re.DOTALL)
+# the home folder in which a build ran the tutorials: see conf.py
+_HOME = re.compile(r"[^\s'\"]*/overtone-docs-\w+/ada\b")
 _ROW_LINK = re.compile(r"\]\((?!\w+:|#)([^)\s#]+)[^)]*\)")
 
 
@@ -75,6 +77,8 @@ def listed(text: str, folder: Path, page: str) -> list[str]:
 def read(app: Sphinx, page: str, content: list[str]) -> None:
     """Rewrite a Markdown source as it is read."""
     path = Path(app.env.doc2path(page))
+    if page.startswith("learn/"):
+        content[0] = _HOME.sub("/home/ada", content[0])
     if path.suffix not in (".md", ".from"):
         return
     if path.suffix == ".from":

@@ -2,8 +2,8 @@
 Your own searcher
 =================
 
-A searcher needs one method: ``suggest`` returns the next configuration. This one halves the distance to the best known
-point, and is compared with random search.
+A searcher needs one method: ``suggest`` returns the next configuration. This one draws from a box around the best known
+point, which shrinks, and is compared with random search.
 """
 
 # %%

@@ -23,6 +23,7 @@ GUIDES = (
     "resources",
     "stopping",
     "choosing-algorithms",
+    "monitoring",
 )
 COMING_FROM = ("coming-from-optuna", "coming-from-syne-tune", "coming-from-wandb-sweeps")
 
