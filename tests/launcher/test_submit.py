@@ -259,6 +259,20 @@ def test_a_terminal_shows_the_live_table_and_a_person_may_detach(cluster):
     assert [trial.iteration for trial in trials(cluster)] == [4, 4]
 
 
+@pytest.mark.full
+def test_down_lets_a_detached_run_save_and_brings_its_results(three_hosts):
+    write_project(three_hosts)
+    command = start_run(three_hosts, "--trials", "2", "--wait-for", "/tmp/go", options=("--detach",))
+    assert command.wait() == 0, command.printed
+    until(lambda: on_head(three_hosts).count("2") >= 2, "checkpoints")
+    down = three_hosts.overtone("down", "c.yaml")
+    assert down.returncode == 0, down.stdout
+    assert "bring back: done" in down.stdout
+    assert three_hosts.left() == {}
+    assert all(trial.iteration >= 2 for trial in trials(three_hosts))
+    assert len(trials(three_hosts)) == 2
+
+
 def read_until(fd: int, text: bytes, after: bytes = b"") -> bytes:
     """Read from a terminal until `text` comes, after `after`."""
     seen = b""

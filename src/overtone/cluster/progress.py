@@ -12,6 +12,10 @@ PHASES = ("check", "start head", "start workers", "set up", "upload", "run", "br
 """The phases of commands, in their order."""
 
 
+class LeftPhase(Exception):
+    """What the phase is about goes on without this command."""
+
+
 class Progress:
     """Prints phases with the time that they take and the cost so far.
 
@@ -52,6 +56,9 @@ class Progress:
             outcome = "done"
         except KeyboardInterrupt:
             outcome = "interrupted"
+            raise
+        except LeftPhase:
+            outcome = "left"
             raise
         finally:
             _, began = self._phases.pop()

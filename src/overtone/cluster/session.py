@@ -17,7 +17,7 @@ from overtone.cluster.config import ClusterConfig
 from overtone.cluster.following import Following, Screen
 from overtone.cluster.head import Head
 from overtone.cluster.interrupts import Interrupts, ask, can_ask
-from overtone.cluster.progress import Progress
+from overtone.cluster.progress import LeftPhase, Progress
 from overtone.cluster.remote import RemoteError, UnreachableError
 from overtone.cluster.results import Results
 from overtone.cluster.run_record import RunRecord
@@ -28,7 +28,7 @@ INTERRUPTED = 130
 _BRING_BACK = "bringing results back; press Ctrl-C again to leave them on the head, which stays up"
 
 
-class Detached(Exception):
+class Detached(LeftPhase):
     """The person left; the run goes on."""
 
 
@@ -95,7 +95,16 @@ class Session:
             screen.leave(self.has_terminal)
             with self.progress.phase("bring back"):
                 stack.close()  # a copy that is under way
-                facts = self._bringing.to_end()
+                return self.bring()
+
+    def bring(self) -> Mapping[str, Any]:
+        """Bring all results of the run, which has ended, and return its facts.
+
+        Raises:
+            UnreachableError: The head is out of reach.
+            OvertoneError: Results could not be brought.
+        """
+        facts = self._bringing.to_end()
         self.record.note({"status": facts["status"], "end": facts})
         return facts
 
