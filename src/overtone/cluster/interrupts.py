@@ -49,9 +49,12 @@ def ask(name: str) -> Choice:
 
 def ask_yes_or_no(question: str) -> bool:
     """Ask a person a question; no answer, or the end of the input, means yes."""
-    sys.stderr.write(f"\novertone: {question} [Y/n] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() not in ("n", "no")
+    try:
+        sys.stderr.write(f"\novertone: {question} [Y/n] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() not in ("n", "no")
+    except OSError:  # the terminal was closed
+        return True
 
 
 class Interrupts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 PHASES = ("check", "start head", "start workers", "set up", "upload", "run", "bring back", "take down")
@@ -85,11 +85,15 @@ class Progress:
             self._print(text, is_open)
 
     def _print(self, text: str, is_open: bool) -> None:
-        """Print a line; the next one overwrites it if it is open and this is a terminal."""
+        """Print a line; the next one overwrites it if it is open and this is a terminal.
+
+        A terminal that was closed does not end the work: it may be that the cluster is being taken down.
+        """
         start = "\r\x1b[K" if self._is_line_open else ""
         self._is_line_open = is_open and self._is_terminal
-        self._stream.write(f"{start}overtone: {_clean(text)}{'' if self._is_line_open else chr(10)}")
-        self._stream.flush()
+        with suppress(OSError):
+            self._stream.write(f"{start}overtone: {_clean(text)}{'' if self._is_line_open else chr(10)}")
+            self._stream.flush()
 
     def _cost_text(self) -> str:
         cost = self.cost()
