@@ -120,7 +120,6 @@ def _begin(config: ClusterConfig, state: State) -> None:
     state.update(
         name=config.name,
         provider=config.provider.type,
-        place=place_of(config),
         id=uuid.uuid4().hex,
         began=time.time(),
         ended=None,

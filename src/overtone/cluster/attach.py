@@ -53,7 +53,7 @@ def attach(
         raise OvertoneError(f"there is {what} on {config.name}; there are: {known}")
     facts = found[-1]
     record = RunRecord(state.folder, facts["id"])
-    record.note({name: facts[name] for name in ("key", "script", "arguments", "submitted", "home")})
+    record.note_submitted(facts)
     if facts["state"] == "waiting":
         head.begin(facts["id"])  # its `overtone submit` was killed before it did so
     has_terminal = bool(facts["has_terminal"]) and terminal() is not None

@@ -13,7 +13,7 @@ from overtone.cluster.head_files import head_of
 from overtone.cluster.interrupts import Interrupts
 from overtone.cluster.progress import Progress
 from overtone.cluster.remote import RemoteError, UnreachableError
-from overtone.cluster.run_end import runs_of
+from overtone.cluster.run_end import goes_on, runs_of
 from overtone.cluster.run_record import RunRecord
 from overtone.cluster.session import Session
 from overtone.cluster.state import State
@@ -23,7 +23,6 @@ SAVE_S = 120.0
 """Seconds that a run has to save its trials and to end, before it is killed."""
 
 _PAUSE_S = 1.0
-_GOES_ON = ("running", "waiting")
 
 
 def bring_last_results(
@@ -53,13 +52,13 @@ def bring_last_results(
         progress.warn(f"{error} Results that are on the head alone are not brought")
         return True
     left = [one for one in runs if RunRecord(state.folder, one["id"]).end() is None]
-    going = ", ".join(one["id"] for one in left if one["state"] in _GOES_ON)
+    going = ", ".join(one["id"] for one in left if goes_on(one))
     if going and ask is not None and not ask(f"run {going} goes on: stop it and take {config.name} down?"):
         return False
     with Interrupts() as interrupts:
         for facts in left:
             record = RunRecord(state.folder, facts["id"])
-            record.note({name: facts[name] for name in ("key", "script", "arguments", "submitted", "home")})
+            record.note_submitted(facts)
             with record.active(), progress.phase("bring back", facts["id"]):
                 try:
                     _stop(head, facts, progress)
@@ -77,7 +76,7 @@ def bring_last_results(
 
 def _stop(head: Head, facts: Mapping[str, Any], progress: Progress) -> None:
     """Let a run end as after Ctrl-C, and wait for that."""
-    if facts["state"] not in _GOES_ON:
+    if not goes_on(facts):
         return
     progress.note(f"run {facts['id']}: trials save and end")
     for signum in (signal.SIGINT, signal.SIGKILL):
@@ -85,6 +84,6 @@ def _stop(head: Head, facts: Mapping[str, Any], progress: Progress) -> None:
         until = time.monotonic() + SAVE_S
         while time.monotonic() < until:
             now = next((one for one in head.runs() if one["id"] == facts["id"]), None)
-            if now is None or now["state"] not in _GOES_ON:
+            if now is None or not goes_on(now):
                 return
             time.sleep(_PAUSE_S)

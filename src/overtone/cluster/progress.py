@@ -13,7 +13,7 @@ PHASES = ("check", "start head", "start workers", "set up", "upload", "run", "br
 
 
 class LeftPhase(Exception):
-    """What the phase is about goes on without this command."""
+    """Ends a phase whose work goes on without this command, such as a run that a person detaches from."""
 
 
 class Progress:

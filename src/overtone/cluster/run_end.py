@@ -156,6 +156,11 @@ def runs_of(head: Head, life: str) -> list[dict[str, Any]]:
     return [one for one in head.runs() if str(one.get("life")) == life]
 
 
+def goes_on(facts: Mapping[str, Any]) -> bool:
+    """Return whether a run has not ended, by its facts on the head."""
+    return facts["state"] in ("running", "waiting")
+
+
 def other_runs(runs: Iterable[Mapping[str, Any]], folder: Path, run_id: str) -> list[str]:
     """Return the runs beside `run_id` that use the cluster, or are about to.
 
@@ -164,7 +169,7 @@ def other_runs(runs: Iterable[Mapping[str, Any]], folder: Path, run_id: str) -> 
         folder: The state folder of the cluster, for runs that commands on this machine submit or follow.
         run_id: The run that does not count.
     """
-    there = {str(one["id"]) for one in runs if one["state"] in ("running", "waiting")}
+    there = {str(one["id"]) for one in runs if goes_on(one)}
     return sorted({*there, *active_runs(folder)} - {run_id})
 
 

@@ -54,6 +54,10 @@ class RunRecord:
         with self._exclusive():
             self._write(facts)
 
+    def note_submitted(self, facts: Mapping[str, Any]) -> None:
+        """Note how a run was submitted, by its facts on the head: another machine may have done it."""
+        self.note({name: facts[name] for name in ("key", "script", "arguments", "submitted", "home")})
+
     def take_results(self) -> int | None:
         """Lock the results of this run for a command that brings them; None if another one does.
 
