@@ -17,9 +17,9 @@ function onClick(verb, trial) {
   return (/** @type {MouseEvent} */ event) => void (event.detail < 2 && askNow(verb, trial));
 }
 
-/** @returns {boolean} Whether a request would not arrive: the buttons stay, and cannot be pressed. */
-function isLost() {
-  return connection.value === "lost";
+/** Buttons that stay while the connection is lost, and cannot be pressed then. @param {{name: string, children?: any}} props */
+function Group({ name, children }) {
+  return html`<fieldset class="actions" disabled=${connection.value === "lost"} aria-label=${name}>${children}</fieldset>`;
 }
 
 /**
@@ -35,22 +35,22 @@ export function TrialActions({ trial, status, small = false }) {
     can("note") && { label: t("shell.note_open"), onClick: () => openDialog("note", trial) },
   ].filter((item) => !!item);
   if (!can("clone") && !more.length) return null;
-  return html`<fieldset class="actions" disabled=${isLost()} aria-label=${t("shell.actions_trial", { trial })}>
+  return html`<${Group} name=${t("shell.actions_trial", { trial })}>
     ${can("pause") && html`<${Button} small=${small} label=${t("shell.pause")} onClick=${onClick("pause", trial)} />`}
     ${can("resume") && html`<${Button} small=${small} label=${t("shell.resume")} onClick=${onClick("resume", trial)} />`}
     ${can("clone") && html`<${Button} small=${small} label=${t("shell.clone_open")} onClick=${() => openDialog("clone", trial)} />`}
     ${can("stop_trial") && html`<${Button} small=${small} kind="danger" label=${t("shell.stop_trial_open")} onClick=${() => openDialog("stop_trial", trial)} />`}
     ${more.length > 0 && html`<${Menu} small=${small} label="…" name=${t("shell.more_actions")} items=${more} />`}
-  </fieldset>`;
+  </${Group}>`;
 }
 
 /** Buttons for the experiment. */
 export function ExperimentActions() {
   if (!isPossible("add")) return null;
-  return html`<fieldset class="actions" disabled=${isLost()} aria-label=${t("shell.actions_experiment")}>
+  return html`<${Group} name=${t("shell.actions_experiment")}>
     <${Button} label=${t("shell.add_open")} onClick=${() => openDialog("add")} />
     <${Button} label=${t("shell.limits_open")} onClick=${() => openDialog("limits")} />
     <${Button} label=${t("shell.note_open")} onClick=${() => openDialog("note")} />
     ${isPossible("stop") && html`<${Button} kind="danger" label=${t("shell.stop_open")} onClick=${() => openDialog("stop")} />`}
-  </fieldset>`;
+  </${Group}>`;
 }
