@@ -12,7 +12,7 @@ from overtone.tune import error as tune_error
 SOURCE = Path(errors.__file__).parent
 
 INTERNAL = {
-    "BadRequestError", "BundleError", "CompactError", "Detached", "Interrupted", "JobError", "NVMLError", "NotData",
+    "BadRequestError", "BundleError", "CompactError", "Interrupted", "JobError", "LeftPhase", "NVMLError", "NotData",
     "NotTheSame", "OutOfMemory", "TrialHalted", "_End", "_Noticed",
 }  # fmt: skip
 """Exceptions that never reach a caller."""
