@@ -227,7 +227,8 @@ def test_hosts_join_and_leave_and_the_head_ends_the_cluster(hosts: Network) -> N
     until(lambda: all(worker.processes() == {} for worker in workers))
     again = drive_on(head)
     until(lambda: all(map(has_ray, workers)))
-    head.path("/tmp/may_end").touch()
+    for host in hosts.hosts:  # each has its own /tmp
+        host.path("/tmp/may_end").touch()
     output, _ = again.communicate(timeout=LONG_S)
     assert again.returncode == 0, output
     until(lambda: all(worker.processes() == {} for worker in workers))

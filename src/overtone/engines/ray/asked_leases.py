@@ -97,11 +97,12 @@ class AskedLeases:
         self._beyond: frozenset[str] = frozenset()
         self._joined_at = -math.inf
         self._limits: Mapping[Resources, int] | None = None
+        self._has_unsent = False  # requests that the limit allows, after an error of Ray
         self._discarded: list[Any] = []  # groups that are to be removed
 
     def patience_s(self) -> float | None:
         """Return how many seconds the thread may wait before the next `look`; None for no limit."""
-        if self._discarded or any(not wait.is_withdrawn for wait in self._waits):
+        if self._discarded or self._has_unsent or any(not wait.is_withdrawn for wait in self._waits):
             return LOOK_EVERY_S
         if self._wanted and not self._is_settled():
             return LOOK_EVERY_S
@@ -195,7 +196,7 @@ class AskedLeases:
 
     def limit(self, grants: Mapping[Resources, int] | None) -> None:
         """Limit the leases in Ray's queue to `grants`, the oldest first; withdraw the others for now."""
-        self._limits = grants
+        self._limits, self._has_unsent = grants, True
         left = Counter(grants or {})
         for wait in sorted(self._waits, key=lambda wait: wait.since):
             left[wait.shape] -= 1
@@ -204,6 +205,7 @@ class AskedLeases:
                     self._withdraw(wait)
             elif wait.is_withdrawn:
                 self._ask(wait)
+        self._has_unsent = False
 
     def _ask(self, wait: _Wait) -> None:
         """Request the group of a pending lease from Ray, and withdraw the earlier request."""

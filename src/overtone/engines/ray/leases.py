@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -230,21 +231,23 @@ class Leases:
 
     def _serve(self) -> None:
         while not self._is_closed:
-            try:
-                request = self._requests.get(timeout=self._asked.patience_s())
-                while request is not None:
-                    request()
-                    request = self._requests.get_nowait()
-            except Empty:
-                pass
             before = self._n_granted
             try:
+                self._take_requests()
                 if not self._is_closed and cluster_connection.is_connected():
                     self._asked.look()
             except Exception:
                 time.sleep(LOOK_EVERY_S)  # the head may be restarting; running trials continue meanwhile
             if self._n_granted > before:  # also if an error followed
                 self._wake()
+
+    def _take_requests(self) -> None:
+        """Carry out the engine's requests; wait for the first one as long as nothing else is due."""
+        with suppress(Empty):
+            request = self._requests.get(timeout=self._asked.patience_s())
+            while request is not None:
+                request()
+                request = self._requests.get_nowait()
 
     def _on_granted(self, owner: Any, lease: Lease) -> None:
         self._granted.append((owner, lease))

@@ -65,6 +65,27 @@ def test_an_error_of_ray_is_not_the_end(
     assert held.amounts() == {"cpu": 1.0}
 
 
+def test_an_error_of_ray_while_the_limits_change_is_not_the_end(
+    held: leases.Leases, news: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ["group", ConnectionError("the head is starting")]
+
+    def make_group(shape: Resources, labels: Any) -> str:
+        answer = answers.pop()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(asked_leases, "make_group", make_group)
+    monkeypatch.setattr(held._asked, "_finds_devices", lambda shape: False)
+    held.share(frozenset(), frozenset(), 0, {CPU: 0})
+    held.ask("trial", CPU, ("node",))
+    held.share(frozenset(), frozenset(), 0, {CPU: 1})
+    assert news.wait(60)
+    ((owner, _),) = held.granted()
+    assert owner == "trial"
+
+
 def test_a_lease_of_which_ray_does_not_say_where_it_lies_is_taken_later(
     held: leases.Leases, news: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
