@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import random
 import socket
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,12 @@ def name_ports_of_agents() -> None:
 
 
 def _free_ports(count: int) -> list[int]:
+    """Return ports that the system gives to no connection meanwhile, and Ray to no worker."""
     with ExitStack() as stack:
-        servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [server.getsockname()[1] for server in servers]
+        found: list[int] = []
+        while len(found) < count:
+            port = random.randrange(20_000, 32_000)
+            with suppress(OSError):
+                stack.enter_context(socket.create_server(("127.0.0.1", port)))
+                found.append(port)
+        return found

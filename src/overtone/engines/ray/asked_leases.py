@@ -222,9 +222,13 @@ class AskedLeases:
         self.probing.pop(wait, None)
         wait.probes, wait.devices, wait.is_withdrawn = [], [], True
         if wait.group is not None:
-            self._discarded.append(wait.group)
+            self.discard(wait.group)
             wait.group = None
-            self._remove_discarded()
+
+    def discard(self, group: Any) -> None:
+        """Remove a group as soon as Ray is not making it; after the loss of a node, Ray makes it again."""
+        self._discarded.append(group)
+        self._remove_discarded()
 
     def _remove_discarded(self) -> None:
         for group in [one for one in self._discarded if may_be_removed(one, self._is_settled())]:

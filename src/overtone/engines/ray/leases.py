@@ -49,6 +49,7 @@ class Leases:
         self._n_granted = 0  # since the beginning; written by the thread
         self._refused: deque[tuple[Any, str]] = deque()
         self._idle: list[Lease] = []
+        self._dropped: deque[Any] = deque()  # groups that the thread is to remove
         self.held: list[Lease] = []
         self.n_changes = 0
         self._returns_on: frozenset[str] = frozenset()
@@ -118,7 +119,8 @@ class Leases:
             self.held.remove(lease)
             self.n_changes += 1
             if lease.group is not None:
-                self._do(lambda: remove_group(lease.group))
+                self._dropped.append(lease.group)
+                self._do(self._discard_dropped)
 
     def drop_idle(self, before: float) -> bool:
         """Drop idle leases that were put back before this time; return whether there were any."""
@@ -212,9 +214,9 @@ class Leases:
         if self._thread is not None:
             self._requests.put(None)
             self._thread.join(patience_s)
-        for lease in [*self.held, *[lease for _, lease in self._granted]]:
-            if lease.group is not None:
-                remove_group(lease.group)
+        held = [*self.held, *[lease for _, lease in self._granted]]
+        for group in [*[lease.group for lease in held if lease.group is not None], *self._dropped]:
+            remove_group(group)
         self._asked.close()
         self._granted.clear()
         self.held, self._idle = [], []
@@ -248,6 +250,10 @@ class Leases:
             while request is not None:
                 request()
                 request = self._requests.get_nowait()
+
+    def _discard_dropped(self) -> None:
+        while self._dropped:
+            self._asked.discard(self._dropped.popleft())
 
     def _on_granted(self, owner: Any, lease: Lease) -> None:
         self._granted.append((owner, lease))

@@ -141,6 +141,44 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Queue:
     return Queue(monkeypatch)
 
 
+def test_a_lease_is_returned_that_was_dropped_just_before_the_end(
+    held: leases.Leases, news: threading.Event, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "remove_group", queue._remove)
+    monkeypatch.setattr(held._asked, "_finds_devices", lambda shape: False)
+    monkeypatch.setattr(asked_leases, "is_made", lambda group: True)
+    held.ask("trial", CPU, ("node",))
+    assert news.wait(60)
+    ((_, lease),) = held.granted()
+    is_asking, may_answer = threading.Event(), threading.Event()
+
+    def is_made(group: Any) -> bool:
+        is_asking.set()
+        return not may_answer.wait(60)
+
+    monkeypatch.setattr(asked_leases, "is_made", is_made)
+    held.ask("another", CPU, ("node",))
+    assert is_asking.wait(60)
+    held.drop(lease)
+    threading.Timer(0.2, may_answer.set).start()
+    held.close(60.0)
+    assert queue.asked == []
+
+
+def test_a_group_that_ray_makes_again_stays_until_it_is_made(
+    asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = queue._make(CPU, [])
+    monkeypatch.setattr(asked_leases, "may_be_removed", lambda group, is_settled: group.is_made)
+    asked.discard(lost)
+    assert asked.patience_s() == asked_leases.LOOK_EVERY_S
+    asked.look()
+    assert queue.asked == [lost]
+    lost.is_made = True
+    asked.look()
+    assert queue.asked == [] and asked.patience_s() is None
+
+
 @pytest.fixture
 def asked(queue: Queue) -> asked_leases.AskedLeases:
     return asked_leases.AskedLeases(lambda *_: None, lambda *_: None, lambda shape: False, {"team": "a"})
