@@ -57,7 +57,7 @@ def _free_ports(count: int) -> list[int]:
     with ExitStack() as stack:
         found: list[int] = []
         while len(found) < count:
-            port = random.randrange(20_000, 32_000)
+            port = random.SystemRandom().randrange(20_000, 32_000)
             with suppress(OSError):
                 stack.enter_context(socket.create_server(("127.0.0.1", port)))
                 found.append(port)

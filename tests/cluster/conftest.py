@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -45,6 +45,33 @@ NUMBERS = count()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--losses", type=int, default=3, help="so many nodes are lost while many trials run")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Add the state of the cluster to the report of a failed test, before its fixtures end it."""
+    report = yield
+    if report.when == "call" and report.failed:
+        report.sections.append(("state of the cluster", state_of_cluster()))
+    return report
+
+
+def state_of_cluster() -> str:
+    """The nodes, what is free on each, and the placement groups, as Ray tells them."""
+    import ray
+
+    if not ray.is_initialized():
+        return "this process is not connected"
+    from ray._private.state import available_resources_per_node
+    from ray.util import placement_group_table
+
+    try:
+        free = available_resources_per_node()
+        nodes = [f"node {one['NodeID']} alive={one['Alive']} {free.get(one['NodeID'])}" for one in ray.nodes()]
+        groups = [str(one) for one in placement_group_table().values() if one["state"] != "REMOVED"]
+    except Exception as error:
+        return f"Ray does not tell: {error}"
+    return "\n".join([*nodes, *groups])
 
 
 class Seen(Observer):
