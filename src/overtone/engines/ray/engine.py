@@ -377,5 +377,5 @@ class Ray(Engine):
 
     def _on_line_end(self, line: Line) -> None:
         owner = self._lines.pop(line, None)
-        if isinstance(owner, Node):
+        if isinstance(owner, Node) and owner.line is line:
             self._nodes.hung_up(owner)
