@@ -44,7 +44,7 @@ from overtone.cluster.session import (
     terminal,
 )
 from overtone.cluster.state import BusyError, State, told_of_full_disk
-from overtone.cluster.upload import large_files, script_place, upload_files
+from overtone.cluster.upload import check_upload, large_files, script_place, upload_files
 from overtone.errors import OvertoneError
 
 _BUSY_S = 1.0
@@ -138,6 +138,7 @@ class _Submission:
 
     def carry_out(self, is_detached: bool, experiment: Path | None) -> int:
         """Submit, and see the run to its end."""
+        check_upload(self.config, self._ask)
         if experiment is not None:
             going_on = of_experiment(experiment)
         else:
