@@ -114,7 +114,7 @@ class SlurmHere:
         return next((word.partition("=")[2] for word in shown.split() if word.startswith("JobState=")), "")
 
     def processes(self) -> dict[str, list[str]]:
-        """Return what runs on each node, except for Slurm's daemons and the node's first process."""
+        """Return what runs on each node, except for its first process and the daemons of Slurm and SSH."""
         return {
             name: [one for one in host.commands() if not one.startswith(_DAEMONS)]
             for name, host in self.nodes.items()
@@ -139,7 +139,7 @@ _FILES = (
 )  # fmt: skip
 """Of Slurm's daemons, the lock by which a user's runs on a node agree who ends if its memory runs short, and
 the tests' Python where it lies below /tmp."""
-_DAEMONS = ("bash -c  set -e hostname", "sleep 1000", "/usr/sbin/", "ps -eo args=", "slurmstepd:")
+_DAEMONS = ("bash -c  set -e hostname", "sleep 1000", "/usr/sbin/", "ps -eo args=", "slurmstepd:", "sshd:")
 
 
 def environment() -> dict[str, str]:

@@ -180,6 +180,10 @@ class Host:
         """Where a file of its home is seen from outside."""
         return self.path(HOME / name)
 
+    def temporary_files(self) -> list[str]:
+        """The names of what Ray, Overtone and Python's processes have left in its /tmp."""
+        return sorted(one for one in os.listdir(self.path("/tmp")) if one.startswith(("ot-", "overtone", "pymp-", "ray")))
+
     def connect(self, switch: Host) -> None:
         """Plug it into a switch."""
         link = f"v{self.address.replace('.', '')}"
@@ -272,11 +276,12 @@ class Network:
         return {name: processes for name, processes in found.items() if processes}
 
     def files_left(self) -> list[str]:
-        """The launcher's files on the hosts, and keys beside the client's own."""
+        """The launcher's files on the hosts, temporary ones of it and of Ray, and keys beside the client's own."""
         found = []
         for host in self.hosts:
             folder = host.home(".overtone/cluster")
             found += [f"{host.name}: {file}" for file in os.listdir(folder)] if folder.exists() else []
+            found += [f"{host.name}: /tmp/{file}" for file in host.temporary_files()]
             keys = host.home(".ssh/authorized_keys").read_text()
             found += [f"{host.name}: a key"] if keys != self.public_key else []
         return found

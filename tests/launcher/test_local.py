@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from overtone.cluster.local.node_record import STATUS
-from tests.launcher.ssh_hosts import HOME, LONG_S, Host, Network, until
+from tests.launcher.ssh_hosts import HOME, LONG_S, Network, until
 
 SCRIPT = """
 import socket, sys, time
@@ -26,7 +26,6 @@ found = tune.run(train, config={"x": tune.grid_search([1, 2, 3, 4, 5, 6])}, metr
                  engine="ray", resources_per_trial={"cpu": 1}, verbose=0)
 print("hosts:", *sorted({trial.last_result["host"] for trial in found.trials}))
 """
-TOKEN = "export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=$HOME/.overtone/cluster/token"
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +42,11 @@ def cluster(three_hosts: Network) -> Iterator[Network]:
     assert three_hosts.files_left() == []
 
 
-def login(host: Host, command: str) -> str:
-    """What a command prints in a login shell of a host; its profile's own line is dropped."""
-    return host.check("bash", "-lc", command).replace("a profile that prints\n", "")
-
-
 @pytest.mark.full
 def test_trials_run_on_all_hosts(cluster: Network) -> None:
-    head = cluster.hosts[0]
-    head.home("script.py").write_text(SCRIPT)
-    assert "hosts: host1 host2 host3" in login(head, f"{TOKEN}; RAY_ADDRESS=auto python script.py 2>&1")
+    cluster.hosts[0].home("script.py").write_text(SCRIPT)
+    done = cluster.overtone("exec", "c.yaml", "python ~/script.py")
+    assert "hosts: host1 host2 host3" in done.stdout
 
 
 @pytest.mark.full

@@ -6,10 +6,11 @@ import os
 import pty
 import shutil
 import signal
+import sys
 
 import pytest
 
-from tests.launcher.ssh_hosts import HOME, PROFILE, Network, network, until
+from tests.launcher.ssh_hosts import HOME, PROFILE, Command, Network, network, until
 
 
 @pytest.mark.full
@@ -30,13 +31,35 @@ def test_ctrl_c_takes_down_what_was_started(three_hosts: Network, at: str, setup
 
 
 @pytest.mark.full
-def test_ctrl_c_while_a_cluster_is_taken_down(three_hosts: Network) -> None:
+@pytest.mark.parametrize("starts", [True, False], ids=["an interrupted up", "down"])
+def test_ctrl_c_while_a_cluster_is_taken_down_first_says_what_goes_on(three_hosts: Network, starts: bool) -> None:
+    three_hosts.write_config("own.yaml", name="own", workers={"min": 0})
+    if starts:
+        command = three_hosts.begin("up", "own.yaml")
+        command.wait_for("start head:")
+        command.signal(signal.SIGINT)
+    else:
+        assert three_hosts.overtone("up", "own.yaml").returncode == 0
+        command = three_hosts.begin("down", "own.yaml")
+    command.wait_for("take down: own ...")
+    command.signal(signal.SIGINT)
+    assert command.wait() == (130 if starts else 0), command.printed
+    assert command.printed.count("taking the cluster down; press Ctrl-C again to leave it as it is") == 1
+    assert three_hosts.left() == {}
+    assert three_hosts.files_left() == []
+
+
+@pytest.mark.full
+def test_a_second_ctrl_c_leaves_a_cluster_that_is_taken_down_as_it_is(three_hosts: Network) -> None:
     three_hosts.write_config("own.yaml", name="own", workers={"min": 0})
     assert three_hosts.overtone("up", "own.yaml").returncode == 0
     command = three_hosts.begin("down", "own.yaml")
     command.wait_for("take down: own ...")
     command.signal(signal.SIGINT)
+    command.wait_for("press Ctrl-C again")
+    command.signal(signal.SIGINT)
     assert command.wait() == 130
+    assert "something of own may be left, and may cost: overtone down own.yaml" in command.printed
     assert three_hosts.overtone("down", "own").returncode == 0
     assert three_hosts.left() == {}
     assert three_hosts.files_left() == []
@@ -82,6 +105,36 @@ def test_on_a_terminal_ctrl_c_asks_and_what_stays_is_listed(three_hosts: Network
     assert "starting (interrupted)" in three_hosts.overtone("clusters").stdout
     assert three_hosts.overtone("down", "own").returncode == 0
     assert three_hosts.left() == {}
+
+
+SOON = """
+import sys
+from overtone.cluster import apply
+from overtone.cli import main
+apply.ANSWER_S = 3.0
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command whose question has a shorter limit."""
+
+
+@pytest.mark.full
+def test_a_question_that_nobody_answers_leaves_nothing_that_runs(three_hosts: Network) -> None:
+    three_hosts.write_config("own.yaml", name="own", setup="sleep 1000")
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-c", SOON, "up", "own.yaml"]
+    command = Command(three_hosts.client.begin(*words, folder=three_hosts.project, stdin=theirs))
+    command.wait_for("sleep 1000")
+    until(lambda: "sleep 1000" in str(three_hosts.left()), "the setup runs")
+    command.signal(signal.SIGINT)
+    command.wait_for("set up: interrupted")
+    os.write(ours, b"never\n")
+    assert command.wait() == 130
+    assert "take down what was started of own? [Y/n; yes after 3 s without an answer]" in command.printed
+    assert "overtone: answer y or n\n" in command.printed
+    assert "overtone: no answer within 3 s: yes\n" in command.printed
+    assert three_hosts.left() == {}
+    assert three_hosts.files_left() == []
+    assert "down" in three_hosts.overtone("clusters").stdout
 
 
 @pytest.mark.full

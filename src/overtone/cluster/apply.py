@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
-import sys
-import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from shlex import quote
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.costs import FREE, MACHINES, cost_so_far, cost_text, note_machines
+from overtone.cluster.interrupts import ANSWER_S, Ask, Interrupts
 from overtone.cluster.place import check_place, place_of
 from overtone.cluster.progress import Progress
 from overtone.cluster.providers import provider_of
@@ -42,7 +40,8 @@ def up(
     progress: Progress | None = None,
     *,
     for_run: bool = False,
-    ask: Callable[[str], bool] | None = None,
+    ask: Ask | None = None,
+    interrupts: Interrupts | None = None,
 ) -> bool:
     """Start a cluster, or what is missing of it.
 
@@ -53,6 +52,7 @@ def up(
         progress: Shows the phases.
         for_run: Whether the cluster is for one run alone, and ends with it.
         ask: Asks a person a question after a Ctrl-C; None if there is nobody to ask.
+        interrupts: What handles Ctrl-C for the caller; None if nothing does.
 
     Returns:
         Whether this call has started the cluster: it was not up before.
@@ -65,7 +65,7 @@ def up(
     provider.check(config)
     state = State.open(config)
     progress = progress or Progress()
-    with told_of_full_disk(state), state.hold("overtone up"), _signals_as_interrupt():
+    with told_of_full_disk(state), state.hold("overtone up"), _handled(interrupts, progress) as interrupts:
         info = state.info()
         check_place(config, info)
         progress.cost = lambda: cost_so_far(state.info())
@@ -84,26 +84,39 @@ def up(
                 note_machines(config, state, provider.find(config))
             state.set_phase("up")
         except BaseException as error:
+            interrupts.shield(shield_text(config))  # A person who is impatient presses Ctrl-C twice.
             with _recorded_if_possible(progress):
                 state.record({"event": "failed", "error": f"{type(error).__name__}: {error}"[:500]})
-            _clear_up(config, state, progress, error, was_up, ask)
+            _clear_up(config, state, progress, error, was_up, ask, interrupts)
             raise
         return not was_up
 
 
-def down(config: ClusterConfig, progress: Progress | None = None) -> None:
-    """Take a cluster down, and verify that nothing is left of it.
+def down(
+    config: ClusterConfig, progress: Progress | None = None, interrupts: Interrupts | None = None
+) -> None:
+    """Take a cluster down, and verify that nothing is left of it. A first Ctrl-C only says what goes on.
+
+    Args:
+        config: The cluster's config.
+        progress: Shows the phases.
+        interrupts: What handles Ctrl-C for the caller; None if nothing does.
 
     Raises:
         BusyError: Another command is changing the cluster.
         LeftError: Something is left; the message lists it.
+        KeyboardInterrupt: A second Ctrl-C; a line has said what to do.
     """
     state = State.open(config)
     progress = progress or Progress()
-    with state.hold("overtone down"), _signals_as_interrupt():
+    with state.hold("overtone down"), _handled(interrupts, progress) as interrupts:
         check_place(config, state.info())
         progress.cost = lambda: cost_so_far(state.info())
-        _take_down(config, state, progress)
+        try:
+            _take_down(config, state, progress, interrupts)
+        except KeyboardInterrupt:
+            progress.warn(_interrupted_text(config))
+            raise
 
 
 def _exists(provider: Any, config: ClusterConfig, progress: Progress) -> bool:
@@ -142,9 +155,13 @@ def _clear_up(
     progress: Progress,
     error: BaseException,
     was_up: bool,
-    ask: Callable[[str], bool] | None,
+    ask: Ask | None,
+    interrupts: Interrupts,
 ) -> None:
-    """Take down what a failed or interrupted start has started; a person may keep it after a Ctrl-C."""
+    """Take down what a failed or interrupted start has started; a person may keep it after a Ctrl-C.
+
+    The question has a limit: the cluster may cost, and there may be no watchdog yet.
+    """
     again = f"overtone down {quote(str(config.source))}"
     if was_up:
         with _recorded_if_possible(progress):
@@ -153,20 +170,37 @@ def _clear_up(
         return
     if isinstance(error, KeyboardInterrupt) and ask is not None:
         try:
-            is_wanted = ask(f"take down what was started of {config.name}?")
+            interrupts.lower_shield()
+            is_wanted = ask(f"take down what was started of {config.name}?", within_s=ANSWER_S)
         except KeyboardInterrupt:
             is_wanted = True
         if not is_wanted:
             progress.warn(f"what was started of {config.name} stays and may cost; to take it down: {again}")
             return
     try:
-        _take_down(config, state, progress)
+        _take_down(config, state, progress, interrupts)
     except (OvertoneError, OSError, KeyboardInterrupt) as left:
-        progress.warn(str(left) or f"interrupted; something of {config.name} may be left: {again}")
+        progress.warn(str(left) or _interrupted_text(config))
 
 
-def _take_down(config: ClusterConfig, state: State, progress: Progress) -> None:
-    """Stop, and look what is left, until that is nothing."""
+def shield_text(config: ClusterConfig) -> str:
+    """Return the line that the first Ctrl-C shows while a cluster is taken down."""
+    return (
+        "taking the cluster down; press Ctrl-C again to leave it as it is, which may go on costing: "
+        f"overtone down {quote(str(config.source))} takes it down"
+    )
+
+
+def _interrupted_text(config: ClusterConfig) -> str:
+    return (
+        f"interrupted; something of {config.name} may be left, and may cost: "
+        f"overtone down {quote(str(config.source))} takes it down"
+    )
+
+
+def _take_down(config: ClusterConfig, state: State, progress: Progress, interrupts: Interrupts) -> None:
+    """Stop, and look what is left, until that is nothing; a first Ctrl-C only says what goes on."""
+    interrupts.shield(shield_text(config))
     provider: Any = provider_of(config)
     with _recorded_if_possible(progress):
         state.set_phase("taking down")
@@ -217,18 +251,8 @@ def summary(config: ClusterConfig) -> str:
 
 
 @contextmanager
-def _signals_as_interrupt() -> Iterator[None]:
-    """Treat SIGTERM and SIGHUP like Ctrl-C: a closed terminal or a stopped job takes down what it started."""
-    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
-        yield
-        return
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    previous = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+def _handled(given: Interrupts | None, progress: Progress) -> Iterator[Interrupts]:
+    """Yield what handles Ctrl-C, SIGTERM and SIGHUP: a closed terminal takes down what it started, too."""
+    own = nullcontext(given) if given is not None else Interrupts(progress)
+    with own as interrupts, interrupts.with_hangup():
+        yield interrupts

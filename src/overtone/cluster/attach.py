@@ -58,6 +58,6 @@ def attach(
         head.begin(facts["id"])  # its `overtone submit` was killed before it did so
     has_terminal = bool(facts["has_terminal"]) and terminal() is not None
     offset = 0 if shows_all else -SHOWN_BYTES
-    with Interrupts() as interrupts, record.active():
+    with Interrupts(progress) as interrupts, record.active():
         session = Session(config, head, record, progress, interrupts, has_terminal, offset)
         return see_to_end(session, facts["ending"] or "started", life)

@@ -13,13 +13,15 @@ from overtone.cluster.following import Screen
 from overtone.cluster.interrupts import can_ask
 from overtone.cluster.providers import provider_of
 from overtone.cluster.remote import Remote, home_path
+from overtone.cluster.run_folder import TEMPORARY
 from overtone.cluster.state import State
 from overtone.cluster.upload import NEVER, work_folder
 from overtone.errors import OvertoneError
 
 _VARIABLES = (
-    'export RAY_ADDRESS=auto; t="${OVERTONE_CLUSTER_FOLDER:-$HOME/.overtone/cluster}/token"; '
+    'export RAY_ADDRESS=auto; d="${OVERTONE_CLUSTER_FOLDER:-$HOME/.overtone/cluster}"; t="$d/token"; '
     '[ -f "$t" ] && export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH="$t"; '
+    f'd=$(cat "$d/{TEMPORARY}" 2>/dev/null); [ -n "$d" ] && export RAY_TMPDIR="$d" TMPDIR="$d"; '
 )
 """The variables that Ray's own commands need on the head."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head import Head
 from overtone.cluster.head_files import head_of
-from overtone.cluster.interrupts import Interrupts
+from overtone.cluster.interrupts import Ask, Interrupts
 from overtone.cluster.progress import Progress
 from overtone.cluster.remote import RemoteError, UnreachableError
 from overtone.cluster.run_end import goes_on, runs_of
@@ -26,7 +26,7 @@ _PAUSE_S = 1.0
 
 
 def bring_last_results(
-    config: ClusterConfig, progress: Progress, ask: Callable[[str], bool] | None = None
+    config: ClusterConfig, progress: Progress, ask: Ask | None = None
 ) -> bool:
     """Stop the runs of a cluster that is up, and bring the results that no command has brought.
 
@@ -55,13 +55,18 @@ def bring_last_results(
     going = ", ".join(one["id"] for one in left if goes_on(one))
     if going and ask is not None and not ask(f"run {going} goes on: stop it and take {config.name} down?"):
         return False
-    with Interrupts() as interrupts:
+    with Interrupts(progress) as interrupts:
         for facts in left:
             record = RunRecord(state.folder, facts["id"])
             record.note_submitted(facts)
+            interrupts.shield(
+                f"results of run {facts['id']} come back; press Ctrl-C again to leave them on {config.name}, "
+                "which stays up"
+            )
             with record.active(), progress.phase("bring back", facts["id"]):
                 try:
                     _stop(head, facts, progress)
+                    progress.note("results")
                     Session(config, head, record, progress, interrupts).bring()
                 except UnreachableError as error:
                     progress.warn(f"{error} Results that are on the head alone are not brought")

@@ -12,6 +12,10 @@ PHASES = ("check", "start head", "start workers", "set up", "upload", "run", "br
 """The phases of commands, in their order."""
 
 
+ERASE_LINE = "\r\x1b[K"
+"""Lets the next text replace a terminal's current line."""
+
+
 class LeftPhase(Exception):
     """Ends a phase whose work goes on without this command, such as a run that a person detaches from."""
 
@@ -37,11 +41,12 @@ class Progress:
         self.cost = cost
         self.current = ""
         """The innermost phase; "" between phases."""
+        self.open_line = ""
+        """The line that a terminal shows until the next one replaces it; "" if there is none."""
         self._stream = stream if stream is not None else sys.stderr
         self._is_terminal = self._stream.isatty()
         self._is_quiet = is_quiet
         self._phases: list[tuple[str, float]] = []
-        self._is_line_open = False
         self._began = time.monotonic()
 
     @contextmanager
@@ -89,10 +94,11 @@ class Progress:
 
         A terminal that was closed does not end the work: it may be that the cluster is being taken down.
         """
-        start = "\r\x1b[K" if self._is_line_open else ""
-        self._is_line_open = is_open and self._is_terminal
+        start = ERASE_LINE if self.open_line else ""
+        line = f"overtone: {_clean(text)}"
+        self.open_line = line if is_open and self._is_terminal else ""
         with suppress(OSError):
-            self._stream.write(f"{start}overtone: {_clean(text)}{'' if self._is_line_open else chr(10)}")
+            self._stream.write(f"{start}{line}{'' if self.open_line else chr(10)}")
             self._stream.flush()
 
     def _cost_text(self) -> str:

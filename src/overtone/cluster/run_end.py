@@ -88,15 +88,12 @@ def take_down(config: ClusterConfig, progress: Progress, interrupts: Interrupts)
         OvertoneError: Something is left; the message lists it.
     """
     shield_end(config, interrupts)
-    apply.down(config, progress)
+    apply.down(config, progress, interrupts)
 
 
 def shield_end(config: ClusterConfig, interrupts: Interrupts) -> None:
     """Let the next Ctrl-C only say that the cluster is being taken down."""
-    interrupts.shield(
-        "taking the cluster down; press Ctrl-C again to leave it as it is, which may go on costing: "
-        f"overtone down {quote(str(config.source))} takes it down"
-    )
+    interrupts.shield(apply.shield_text(config))
 
 
 def _finish(session: Session, facts: Mapping[str, Any], ending: Ending, life: str) -> bool:
@@ -106,6 +103,11 @@ def _finish(session: Session, facts: Mapping[str, Any], ending: Ending, life: st
     """
     config, progress = session.config, session.progress
     state = State.open(config)
+    if ending != "never":
+        session.interrupts.shield(
+            f"looking who else uses {config.name}; press Ctrl-C again to leave it as it is: "
+            f"overtone down {quote(str(config.source))} takes it down"
+        )
     while True:
         info = state.info()
         phase = info.get("phase")

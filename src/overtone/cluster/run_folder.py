@@ -26,12 +26,24 @@ from overtone.regular_files import read_regular, replace_file
 ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4,8}")
 """The form of a run's id: when it was submitted, and random digits."""
 
+TEMPORARY = "tmp"
+"""The file in the cluster's folder with the path of the folder for temporary files, if there is one."""
+
 _ROOM_BYTES = 128
 
 
 def cluster_folder() -> Path:
     """Return the folder of the launcher's files on the head: `OVERTONE_CLUSTER_FOLDER`, or a fixed one."""
     return Path(os.environ.get("OVERTONE_CLUSTER_FOLDER") or "~/.overtone/cluster").expanduser().absolute()
+
+
+def temporary_variables() -> dict[str, str]:
+    """Return the variables by which programs on the head use the cluster's folder for temporary files."""
+    try:
+        folder = read_regular(cluster_folder() / TEMPORARY).decode()
+    except (OSError, ValueError):
+        return {}
+    return {"RAY_TMPDIR": folder, "TMPDIR": folder} if os.path.isdir(folder) else {}
 
 
 def new_id() -> str:

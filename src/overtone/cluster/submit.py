@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from overtone.cluster import apply
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head import Head
-from overtone.cluster.interrupts import Interrupts
+from overtone.cluster.interrupts import Ask, Interrupts
 from overtone.cluster.progress import Progress
 from overtone.cluster.providers import provider_of
 from overtone.cluster.remote import RemoteError, UnreachableError
@@ -44,7 +44,7 @@ from overtone.cluster.session import (
     terminal,
 )
 from overtone.cluster.state import BusyError, State, told_of_full_disk
-from overtone.cluster.upload import large_files, script_place, upload_files
+from overtone.cluster.upload import check_upload, large_files, script_place, upload_files
 from overtone.errors import OvertoneError
 
 _BUSY_S = 1.0
@@ -92,7 +92,7 @@ def submit(
     ending: Ending = "started",
     is_detached: bool = False,
     experiment: Path | None = None,
-    ask: Callable[[str], bool] | None = None,
+    ask: Ask | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Run a program on a cluster, and return its exit status.
@@ -108,7 +108,7 @@ def submit(
         OvertoneError: It is not possible; the message says what is left, and what to do.
     """
     progress = progress or Progress()
-    with Interrupts() as interrupts:
+    with Interrupts(progress) as interrupts:
         work = _Submission(config, program, ending, progress, interrupts, ask)
         return work.carry_out(is_detached, experiment)
 
@@ -127,7 +127,7 @@ class _Submission:
         ending: Ending,
         progress: Progress,
         interrupts: Interrupts,
-        ask: Callable[[str], bool] | None,
+        ask: Ask | None,
     ) -> None:
         self.config, self.program, self.ending, self.progress = config, program, ending, progress
         self.state = State.open(config)
@@ -138,6 +138,7 @@ class _Submission:
 
     def carry_out(self, is_detached: bool, experiment: Path | None) -> int:
         """Submit, and see the run to its end."""
+        check_upload(self.config, self._ask)
         if experiment is not None:
             going_on = of_experiment(experiment)
         else:
@@ -146,8 +147,7 @@ class _Submission:
             try:
                 session = self._begin(self._up(), going_on)
             except KeyboardInterrupt:
-                self.progress.warn("interrupted before the script ran")
-                self._undo()  # If it was not up yet, `up` has taken down what it started.
+                self._undo("interrupted before the script ran")
                 return INTERRUPTED
             except BaseException:
                 self._undo()
@@ -165,8 +165,9 @@ class _Submission:
         while True:
             try:
                 self.has_started = apply.up(
-                    self.config, self.progress, for_run=self.ending != "never", ask=self._ask
-                )
+                    self.config, self.progress, for_run=self.ending != "never", ask=self._ask,
+                    interrupts=self._interrupts,
+                )  # fmt: skip
                 if self.has_started and self.ending == "started":
                     note_started(self.state)
                 self._head = Head(provider_of(self.config).reach(self.config, self.state))
@@ -221,11 +222,19 @@ class _Submission:
             "submitted": time.time(),
         }
 
-    def _undo(self) -> None:
-        """Take down what was started for a script that did not run, unless another run uses it by now."""
-        if not self.has_started and self._head is None:
+    def _undo(self, said: str = "") -> None:
+        """Take down what was started for a script that did not run, unless another run uses it by now.
+
+        Args:
+            said: A line that is shown once a further Ctrl-C does not end this.
+        """
+        is_up = self.has_started or self._head is not None  # If not, `up` has taken down what it started.
+        if is_up:
+            shield_end(self.config, self._interrupts)
+        if said:
+            self.progress.warn(said)
+        if not is_up:
             return
-        shield_end(self.config, self._interrupts)
         runs: list[dict[str, Any]] = []
         if self._head is not None:
             with suppress(RemoteError, UnreachableError):

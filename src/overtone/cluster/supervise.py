@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from overtone.cluster.run_folder import RunFolder, cluster_folder
+from overtone.cluster.run_folder import RunFolder, cluster_folder, temporary_variables
 from overtone.cluster.run_log import LogWriter
 from overtone.errors import OvertoneError
 
@@ -178,6 +178,7 @@ def _environment(run: RunFolder, command: dict[str, Any]) -> dict[str, str]:
     made = {**os.environ, "PYTHONUNBUFFERED": "1", EXPERIMENTS: str(run.path / "experiments")}
     for name in ("COLUMNS", "LINES", "TERM"):
         made.pop(name, None)
+    made.update(temporary_variables())
     token = cluster_folder() / "token"
     if token.is_file():
         made.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(token))

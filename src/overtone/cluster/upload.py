@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from overtone.cluster.config import ClusterConfig
+from overtone.cluster.interrupts import Ask
 from overtone.cluster.remote import Remote, home_path
 from overtone.errors import OvertoneError
 from overtone.quantity_text import size_text
@@ -27,6 +29,9 @@ UNFINISHED = (".put-*", ".deleted-*", ".saving_*", ".rsync-partial", LOCK)
 
 LARGE_BYTES = 500_000_000
 _MOST_COUNTED = 200_000
+_COUNT_S = 5.0
+_NO_FILES = {"dev", "proc", "run", "sys"}
+"""Folders of the root whose files have no true sizes."""
 
 
 def work_folder(config: ClusterConfig) -> str:
@@ -73,17 +78,54 @@ def upload_files(remote: Remote, config: ClusterConfig, script: Path | None = No
     remote.put(files, work_folder(config), excluded(files))
 
 
+def unsafe_upload(config: ClusterConfig) -> str:
+    """Return why a person should look before `files` is uploaded: it is the home folder, or above it.
+
+    Such a folder has keys and passwords in it. Who has listed what to leave out has looked.
+
+    Returns:
+        The reason and what to do; "" for other folders.
+    """
+    files = config.files
+    if files is None or not files.is_dir() or (files / IGNORE_FILE).is_file():
+        return ""
+    path, home = files.resolve(), Path.home().resolve()
+    if path == Path(path.anchor):
+        what = "the root of this machine's files"
+    elif path == home or path in home.parents:
+        what = "your home folder" if path == home else "a folder above your home folder"
+    else:
+        return ""
+    sizes, is_all = _count(files)
+    size = f"{'' if is_all else 'at least '}{size_text(sum(sizes.values()))}"
+    return (
+        f"files={config.files} in {config.source}: is {what} ({size}), with your keys and passwords; name "
+        f"the folder of the search, such as {files / 'digits'}, or list in {files / IGNORE_FILE} what to "
+        "leave out"
+    )
+
+
+def check_upload(config: ClusterConfig, ask: Ask | None = None) -> None:
+    """Check that the home folder and the like are uploaded only if a person wants that.
+
+    Args:
+        config: The config with the folder.
+        ask: Asks a person a question; None if there is nobody to ask.
+
+    Raises:
+        OvertoneError: It is such a folder, and the person refuses or cannot be asked.
+    """
+    text = unsafe_upload(config)
+    if text and (ask is None or not ask(f"{text}. Upload all of it?", default=False)):
+        raise OvertoneError("nothing was uploaded or started" if ask is not None else text)
+
+
 def large_files(files: Path) -> str:
     """Return a warning about a large upload; "" if it is not large.
 
-    The count ends after some 200,000 files: such a folder is worth a warning as well.
+    The count is bounded: a folder that is not counted to its end is worth a warning as well.
     """
-    sizes: dict[str, int] = {}
-    names = {pattern.strip("/") for pattern in excluded(files) if "*" not in pattern}
-    for n_files, (top, size) in enumerate(_sizes(files, names)):
-        sizes[top] = sizes.get(top, 0) + size
-        if n_files >= _MOST_COUNTED:
-            break
+    sizes, _ = _count(files)
     total = sum(sizes.values())
     if total < LARGE_BYTES:
         return ""
@@ -92,6 +134,20 @@ def large_files(files: Path) -> str:
         f"uploading {size_text(total)} from {files}, {size_text(sizes[top])} of it {top}; list files to "
         f"leave out in {files / IGNORE_FILE}"
     )
+
+
+def _count(files: Path) -> tuple[dict[str, int], bool]:
+    """Return the bytes of each file and folder that is uploaded, and whether that is all."""
+    sizes: dict[str, int] = {}
+    names = {pattern.strip("/") for pattern in excluded(files) if "*" not in pattern}
+    if files.resolve() == Path(files.resolve().anchor):
+        names |= _NO_FILES
+    end = time.monotonic() + _COUNT_S
+    for n_files, (top, size) in enumerate(_sizes(files, names)):
+        sizes[top] = sizes.get(top, 0) + size
+        if n_files >= _MOST_COUNTED or time.monotonic() > end:
+            return sizes, False
+    return sizes, True
 
 
 def upload_experiment(remote: Remote, here: Path, there: str) -> None:

@@ -126,3 +126,10 @@ def test_a_plan_tells_what_raw_replaces(plan):
     assert [line for line in out.splitlines() if line.startswith("raw")] == [
         "raw      replaces idle_timeout_minutes"
     ]
+
+
+def test_a_home_folder_that_would_be_uploaded_is_named(plan, tmp_path, monkeypatch):
+    config = "name: lab\nprovider: {type: local, hosts: [10.0.0.1]}\nfiles: .\n"
+    assert "unsafe" not in plan(config, "--offline")[1]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert f"unsafe   files={tmp_path} in" in plan(config, "--offline")[1]

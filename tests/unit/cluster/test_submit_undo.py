@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,33 @@ def test_a_cluster_whose_head_is_not_reached_is_taken_down(config, taken_down, m
         with pytest.raises(OvertoneError, match="no address"):
             made.carry_out(False, None)
     assert taken_down == ["lab"]
+
+
+def test_a_second_ctrl_c_just_after_the_first_does_not_leave_the_cluster(config, taken_down, monkeypatch):
+    made = submission(config, monkeypatch, "started", None, has_started=True, error=KeyboardInterrupt())
+    monkeypatch.setattr(made.progress, "warn", lambda text: os.kill(os.getpid(), signal.SIGINT))
+    with made._interrupts:
+        assert made.carry_out(False, None) == 130
+    assert taken_down == ["lab"]
+
+
+def test_what_goes_on_between_the_results_and_the_end_is_said(config, taken_down, monkeypatch, capfd):
+    state = submit.State.open(config)
+    state.update(id="1", phase="up")
+    session = new_session(config, state, OTHER)
+    session.interrupts.shield("bringing results back")  # as it was before
+
+    class Looking(Head):
+        def runs(self):
+            os.kill(os.getpid(), signal.SIGINT)
+            return super().runs()
+
+    session.head = Looking({"id": OTHER, "state": "ended", "takes_down": True})
+    with session.interrupts:
+        assert run_end._finish(session, {"id": OTHER, "status": 0}, "started", "1") is True
+    said = capfd.readouterr().err
+    assert "looking who else uses lab; press Ctrl-C again to leave it as it is: overtone down 'my lab.yaml'" in said
+    assert "bringing results back" not in said
 
 
 def test_stop_waits_for_the_runs_of_others_whose_end_takes_the_cluster_down(config, taken_down, monkeypatch):

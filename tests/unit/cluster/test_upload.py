@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from overtone.cli.arguments import parsed
+from overtone.cluster import submit, upload
 from overtone.cluster.config import ClusterConfig, Provider
-from overtone.cluster.upload import excluded, large_files, script_place
+from overtone.cluster.upload import check_upload, excluded, large_files, script_place
 from overtone.errors import OvertoneError
 
 
@@ -108,3 +110,57 @@ def test_a_script_that_looks_like_an_option_is_a_script(project):
     (project / "-m").touch()
     assert script_place(config(project), "./-m")[1] == "./-m"
     assert script_place(config(None), "./-m")[1] == "./-m"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    (tmp_path / "home" / "ada" / ".ssh").mkdir(parents=True)
+    (tmp_path / "home" / "ada" / ".ssh" / "id_ed25519").write_bytes(b"x" * 2_000_000)
+    monkeypatch.setenv("HOME", str(tmp_path / "home" / "ada"))
+    return tmp_path / "home" / "ada"
+
+
+def test_a_home_folder_is_not_uploaded_without_a_word(home):
+    with pytest.raises(OvertoneError, match=r"is your home folder \(2 MB\), with your keys and passwords; name the folder"):
+        check_upload(config(home))
+    with pytest.raises(OvertoneError, match="is a folder above your home folder"):
+        check_upload(config(home.parent))
+    (home.parent / "link").symlink_to(home)
+    with pytest.raises(OvertoneError, match="is your home folder"):
+        check_upload(config(home.parent / "link"))
+
+
+def test_the_root_of_all_files_is_not_uploaded_without_a_word(home, monkeypatch):
+    monkeypatch.setattr(upload, "_MOST_COUNTED", 100)
+    with pytest.raises(OvertoneError, match=r"is the root of this machine's files \(at least .*B\)"):
+        check_upload(config(Path("/")))
+
+
+def test_a_person_is_asked_about_a_home_folder_and_no_is_the_default(home):
+    asked = []
+
+    def ask(question, *, default=True, within_s=None):
+        asked.append((question, default))
+        return len(asked) > 1
+
+    with pytest.raises(OvertoneError, match="nothing was uploaded or started"):
+        check_upload(config(home), ask)
+    check_upload(config(home), ask)
+    assert [default for _, default in asked] == [False, False]
+    assert asked[0][0].endswith("what to leave out. Upload all of it?")
+
+
+def test_other_folders_and_a_home_with_a_list_are_uploaded(home):
+    (home / "digits").mkdir()
+    check_upload(config(home / "digits"))
+    check_upload(config(None))
+    (home / ".overtoneignore").write_text(".*\n")
+    check_upload(config(home))
+
+
+def test_nothing_is_started_for_a_home_folder_that_nobody_confirms(home, monkeypatch):
+    monkeypatch.setattr(submit.apply, "up", lambda *_, **__: pytest.fail("the cluster is started"))
+    monkeypatch.setenv("OVERTONE_HOME", str(home / "state"))
+    program = submit.Program((None, "train.py"), "~", "train.py", ())
+    with pytest.raises(OvertoneError, match="is your home folder"):
+        submit.submit(config(home), program)

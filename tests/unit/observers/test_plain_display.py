@@ -325,3 +325,15 @@ def test_of_several_objectives_the_first_ranks_and_is_named() -> None:
     run.show()
     said = "best by last value: a=1 by 358bb_00000 at iteration 1 (a is the first of 2 objectives)"
     assert said in run.close()
+
+
+def test_on_a_cluster_the_line_about_an_end_names_the_node() -> None:
+    run = Run()
+    for node, status in (("10.0.0.2", "returned"), ("10.0.0.3", "raised")):
+        trial = run.story.add({"lr": 0.01})
+        run.story.start(trial, node)
+        run.story.report(trial, mean_accuracy=0.9)
+        run.story.end(trial, status, error="ValueError: x" if status == "raised" else "")
+    finished, failed = run.show()
+    assert finished.startswith("trial 1/60 358bb_00000 on 10.0.0.2 finished: mean_accuracy=0.9")
+    assert failed.startswith("trial 2/60 358bb_00001 on 10.0.0.3 failed after 1 iteration: ValueError: x")

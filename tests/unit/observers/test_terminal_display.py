@@ -125,6 +125,7 @@ def test_frame_shows_the_run_the_best_and_running_trials_first(run: Run) -> None
         "358bb_00003  running      1  1.0 s  0.5  0.01  relu",
         "358bb_00001  stopped      1  1.0 s  0.9  0.01  tanh",
         "358bb_00000  finished     1  1.0 s  0.7  0.01  relu",
+        "... 1 more trial (1 failed): overtone show /results/digits lists all",
     ]
     run.close()
 
@@ -173,11 +174,66 @@ def test_the_remaining_time_is_whole_on_a_narrow_terminal(run: Run, monkeypatch:
     run.close()
 
 
-def test_running_trials_that_find_no_room_are_counted(run: Run) -> None:
+def test_trials_that_find_no_room_are_counted(run: Run) -> None:
     for _ in range(20):
         run.trial(0.5)
-    lines = lines_of(run, 80, 12)
-    assert lines[-1] == "... 17 more running"
+    run.story.end(run.trial(0.7))
+    run.story.add({"lr": 1, "act": "x"})  # not begun: the line above the table counts it
+    assert lines_of(run, 100, 12)[-1] == (
+        "... 18 more trials (17 running, 1 finished): overtone show /results/digits lists all"
+    )
+    assert lines_of(run, 60, 12)[-1] == "... 18 more trials: overtone show /results/digits"
+    assert lines_of(run, 45, 12)[-1] == "... 18 more trials (17 running, 1 finished)"
+    run.close()
+
+
+def test_the_last_table_says_how_many_trials_it_leaves_out_and_how_to_see_them(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    run.facts.folder = "/home/ada/overtone_results/digits"
+    for i in range(12):
+        run.story.end(run.trial(i / 100))
+    assert "more trial" not in run.show()
+    _, _, last = run.close().rpartition("trial        status")
+    assert last.count("finished     1 ") == 10
+    assert "... 2 more trials (2 finished): overtone show digits lists all\n" in last
+
+
+def on_hosts(run: Run) -> None:
+    """Let trial i be on the host 10.0.0.i."""
+    for row in run.progress.table.rows.values():
+        row.node, row.pid = f"10.0.0.{row.index}", 4711
+
+
+def test_on_a_cluster_the_table_says_where_each_trial_runs_or_ran(run: Run) -> None:
+    run.story.end(run.trial(0.7))
+    run.trial(0.5)
+    run.show(0.0)
+    on_hosts(run)
+    assert lines_of(run, 100)[-3:] == [
+        "trial        status    location       iter   time  acc    lr   act",
+        "358bb_00001  running   10.0.0.1:4711     1  1.0 s  0.5  0.01  relu",
+        "358bb_00000  finished  10.0.0.0          1  1.0 s  0.7  0.01  relu",
+    ]
+    run.close()
+
+
+@pytest.mark.parametrize(
+    ("room", "header"),
+    [
+        (80, "trial        status   location       iter   time  acc    lr   act"),
+        (60, "trial        status   location       iter   time  acc    lr"),
+        (50, "trial        status   location       iter  acc"),
+        (43, "trial        status   iter  acc    lr   act"),
+        (37, "trial        status   iter  acc    lr"),
+    ],
+)
+def test_the_goal_comes_before_the_location_on_a_narrow_screen(run: Run, room: int, header: str) -> None:
+    run.trial(0.5)
+    run.show(0.0)
+    on_hosts(run)
+    assert lines_of(run, room + 1)[-2].rstrip() == header
     run.close()
 
 

@@ -53,6 +53,7 @@ def run(args: Arguments) -> int:
     from overtone.cluster.prices import overrides
     from overtone.cluster.providers import provider_of
     from overtone.cluster.shown_form import form_changes, shown_form
+    from overtone.cluster.upload import unsafe_upload
 
     config = read_config(Path(args.config))
     provider_of(config).check(config)
@@ -68,6 +69,8 @@ def run(args: Arguments) -> int:
     text = plan_text(plan)
     if problem:
         text = text.replace("exists   unknown", f"exists   unknown: {problem}")
+    if unsafe := unsafe_upload(config):
+        changes = [f"unsafe   {unsafe}", *changes]
     sys.stdout.write(text + "".join(f"{line}\n" for line in changes))
     if args.show:
         sys.stdout.write("---\n" + shown_form(config))

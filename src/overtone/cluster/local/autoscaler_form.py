@@ -96,9 +96,8 @@ def head_start_command(config: ClusterConfig, facts: HostFacts, autoscaler: str)
         "RAY_NODE_TYPE_NAME": "head",
         "AUTOSCALER_NODE_START_WAIT_S": str(START_S),
     }
-    start = (
-        f"ray start --head {own} --port={PORT} --dashboard-host=127.0.0.1 --autoscaling-config={autoscaler}"
-    )
+    ray = f"ray start --head {own} --port={PORT} --dashboard-host=127.0.0.1 --autoscaling-config={autoscaler}"
+    start = python_command(f"-m {worker_start.MODULE} {quote(config.name)} {ray}")
     return with_environment(config, f"{_exports(variables)}; {start}")
 
 

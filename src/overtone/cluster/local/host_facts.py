@@ -20,7 +20,7 @@ from typing import Any
 
 import psutil
 
-from overtone.cluster.local import host_record
+from overtone.cluster.local import host_record, temporary_files
 from overtone.cluster.marked_processes import MARK, end_marked, marked
 from overtone.version import __version__
 
@@ -94,7 +94,7 @@ def facts(name: str, address: str, with_resources: bool) -> HostFacts:
         claim=claim,
         others=_other_clusters(name),
         processes=_processes(name),
-        files=host_record.files() if is_ours else [],
+        files=[*(host_record.files() if is_ours else []), *map(str, temporary_files.folders(name))],
         has_key=host_record.has_key(name),
         setup=host_record.setup_hash(address) if is_ours else None,
         resources=_resources() if with_resources else {},
@@ -102,8 +102,9 @@ def facts(name: str, address: str, with_resources: bool) -> HostFacts:
 
 
 def end(name: str) -> None:
-    """End the cluster on this host: its processes, then its key and its files."""
+    """End the cluster on this host: its processes, then its temporary files, its key and its files."""
     end_marked(name)
+    temporary_files.remove(name)
     host_record.remove_key(name)
     claim = host_record.claim()
     if claim is None or claim.get("name") == name:

@@ -25,6 +25,7 @@ from overtone.cluster.local.node_record import node_type
 from overtone.cluster.local.setup_commands import setup_commands, setup_files
 from overtone.cluster.progress import Progress
 from overtone.cluster.remote import RemoteError, UnreachableError, home_path, last_lines
+from overtone.cluster.run_folder import TEMPORARY
 from overtone.cluster.ssh_remote import SSHRemote
 from overtone.cluster.state import State
 from overtone.cluster.tokens import ON_NODE, install_command, replace_token
@@ -36,6 +37,9 @@ RAY_STARTS = 4
 _TOO_SLOW = b"timed out during startup"
 JOIN_S = 90.0
 """Seconds in which a worker that the autoscaler starts must join."""
+
+_LOGS = f'"$(cat {FOLDER}/{TEMPORARY} || echo /tmp)"/ray/session_latest/logs'
+"""The folder of Ray's logs on the head, for a shell."""
 
 _TRACEBACK = re.compile(rb"Traceback \(most recent call last\):\r?\n(?:[ \t].*\n)+")
 """Python's lines before an exception."""
@@ -219,7 +223,7 @@ def _start_workers(
     words = " ".join(map(quote, [hosts.head, *wanted]))
     head = hosts[hosts.head]
     if head.run(python_command(f"-m overtone.cluster.local.node_record {words}")).status:
-        log = head.run("tail -qn 20 /tmp/ray/session_latest/logs/monitor.{log,err}")
+        log = head.run(f"tail -qn 20 {_LOGS}/monitor.{{log,err}}")
         raise RemoteError(
             f"{head.name}: Ray's autoscaler does not start; its last lines:{last_lines(log.output)}"
         )
@@ -245,7 +249,7 @@ def _wait_for_workers(hosts: Hosts, wanted: list[str]) -> None:
     found = hosts.each(lambda address, _: hosts.facts(address, options, JOIN_S + 30), wanted)
     missing = [address for address, one in found.items() if not one.runs("raylet")]
     if missing:
-        log = hosts[hosts.head].run("tail -n 20 /tmp/ray/session_latest/logs/monitor.log")
+        log = hosts[hosts.head].run(f"tail -n 20 {_LOGS}/monitor.log")
         waited = JOIN_S + time.monotonic() - deadline
         raise RemoteError(
             f"{', '.join(missing)} did not join within {waited:.0f} s; the autoscaler's last lines:"

@@ -1,9 +1,10 @@
-"""Starts Ray on a worker unless it runs there: `overtone up` and Ray's autoscaler may both start a worker.
+"""Starts Ray on a host unless it runs there: `overtone up` and Ray's autoscaler may both start a worker.
 
 The autoscaler first asks Ray for its nodes, and then the node record for its hosts. If a worker joins in
 between, the autoscaler starts Ray there again, and a second daemon would offer the host's CPUs twice.
 
 `python -m overtone.cluster.local.worker_start NAME COMMAND...` runs the command, such as `ray start ...`.
+Ray and its children have their temporary files in the folder of the cluster, which ends with it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Sequence
 
 from overtone.cluster.local.host_record import folder
+from overtone.cluster.local.temporary_files import open_folder
 from overtone.cluster.marked_processes import has_node
 from overtone.file_lock import locked
 
@@ -31,7 +33,7 @@ def start(name: str, command: Sequence[str]) -> int:
         if has_node(name):
             sys.stdout.write("Ray runs here already\n")
             return 0
-        return subprocess.run(command, check=False).returncode
+        return subprocess.run(command, env={**os.environ, **open_folder(name)}, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -13,7 +13,14 @@ from overtone.core.types import cause_of_end
 from overtone.observers.columns import headed, inferred_metrics, varying
 from overtone.observers.display.plain_text import clean, cut, duration, folded, number, pad, show, width
 from overtone.observers.display.progress import Progress
-from overtone.observers.display.sentences import configuration, of_total, results, unfinished
+from overtone.observers.display.sentences import (
+    configuration,
+    location,
+    not_shown,
+    of_total,
+    results,
+    unfinished,
+)
 
 Line = list[tuple[str, str]]
 """One line: (text, style) pairs; styles are rich's."""
@@ -34,8 +41,8 @@ class _Column(NamedTuple):
     right: bool
 
 
-_TIME = 3
-"""The place of the column with the time that a trial took, just before the goal."""
+_LOCATION, _TIME = "location", "time"
+"""The columns that a narrow screen leaves out for the goal, which is just after them."""
 
 
 class Frame:
@@ -50,6 +57,7 @@ class Frame:
         self._widths: dict[str, int] = {}
         self._metrics: list[str] = []
         self._parameters: list[str] = []
+        self._has_location = False
 
     def draw(self, columns: int, rows: int, rate: float | None) -> list[Line]:
         """Return the whole picture in at most `columns` x `rows`.
@@ -75,16 +83,21 @@ class Frame:
         texts = [[_text(column.cell(row)) for row in shown] for column in columns]
         cells = [self._widen(column, texts[i]) for i, column in enumerate(columns)]
         fitting = _how_many_fit([width(column[0]) for column in cells], room)
-        if fitting in (_TIME, _TIME + 1) and len(cells) > _TIME + 1:  # in a narrow one the goal says more
-            del cells[_TIME]
-            fitting = _how_many_fit([width(column[0]) for column in cells], room)
+        headers = [column.header for column in columns]
+        goal = headers.index(_TIME) + 1
+        for header in (_TIME, _LOCATION, _TIME):  # in a narrow one the goal says more
+            at = headers.index(header) if header in headers[:goal] else len(cells)
+            if at <= fitting <= goal < len(cells):
+                del headers[at], cells[at]
+                goal -= 1
+                fitting = _how_many_fit([width(column[0]) for column in cells], room)
         lines: list[Line] = [[(_GAP.join(column[0] for column in cells[:fitting]), "bold")]]
         for i, row in enumerate(shown):
             lines.append(
                 [(_GAP.join(column[i + 1] for column in cells[:fitting]), _STYLES.get(_word(row), ""))]
             )
-        if len(running) > len(shown):
-            lines.append([(f"... {len(running) - len(shown)} more running", "dim")])
+        if rest := not_shown(self._progress, shown, room):
+            lines.append([(rest, "dim")])
         return lines
 
     def _header(self, room: int, rate: float | None) -> list[Line]:
@@ -170,8 +183,11 @@ class Frame:
             _Column("trial", lambda row: row.id, False),
             _Column("status", _word, False),
             _Column("iter", lambda row: row.t or None, True),
-            _Column("time", lambda row: _seconds(row, progress), True),
+            _Column(_TIME, lambda row: _seconds(row, progress), True),
         ]
+        self._has_location = self._has_location or any(map(location, rows))
+        if self._has_location:
+            columns.insert(2, _Column(_LOCATION, location, False))
         skipped = ("training_iteration", "time_total_s")
         columns += [
             _Column(header, lambda row, name=name: lookup(row.metrics, name), True)  # type: ignore[misc]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.core.messages import Reported
@@ -10,8 +11,9 @@ from overtone.core.table import Row
 from overtone.core.trial import Status
 from overtone.core.types import Why
 from overtone.observers.columns import chosen, inferred_metrics
-from overtone.observers.display.plain_text import clean, cut, duration, folded, number, show
+from overtone.observers.display.plain_text import clean, cut, duration, folded, number, show, width
 from overtone.observers.display.progress import Ending, Progress
+from overtone.reading.location import RESULTS
 
 _MAX_ERROR = 300  # columns of an error's line
 _MAX_VALUE = 40
@@ -78,7 +80,8 @@ def of_total(progress: Progress, count: int) -> str:
 def ended(progress: Progress, ending: Ending, count: int) -> str:
     """Return the line of a finished trial; `count` is the number of finished trials, with this one."""
     row, why = ending
-    head = f"trial {of_total(progress, count)} {clean(row.id)}"
+    place = location(row)
+    head = f"trial {of_total(progress, count)} {clean(row.id)}{f' on {place}' if place else ''}"
     if row.status == "ERROR":
         error = row.error or (why.note if why else "") or "failed"
         line = clean(error.strip().split("\n", 1)[0])
@@ -148,6 +151,42 @@ def unfinished(progress: Progress) -> list[str]:
         numbers[Status(row.status).shown] -= 1
     words = [f"{numbers[one]} {one.lower()}" for one in ("RUNNING", "PAUSED", "PENDING") if numbers.get(one)]
     return [*words, f"{len(held)} held"] if held else words
+
+
+def location(row: Row) -> str:
+    """Return where on a cluster a trial runs, `10.0.0.2:4711`, or ran last, `10.0.0.2`; "" on one machine."""
+    place = row.node_ip
+    if not row.node or place.startswith("127."):
+        return ""
+    return f"{place}:{row.pid}" if row.pid and Status(row.status).is_placed else place
+
+
+def not_shown(progress: Progress, shown: Sequence[Row], room: int) -> str:
+    """Return how many trials a table does not show, and the command that lists them; "" for none.
+
+    Trials that have not begun do not count.
+
+    Args:
+        shown: The trials of the table.
+        room: The columns of the screen: a narrow one gets less.
+    """
+    numbers = progress.counts
+    for row in shown:
+        numbers[Status(row.status).shown] -= 1
+    counted = [
+        f"{numbers[one]} {word}"
+        for one, word in (
+            ("RUNNING", "running"), ("PAUSED", "paused"), ("TERMINATED", "finished"), ("ERROR", "failed"),
+        )
+        if numbers.get(one, 0) > 0
+    ]  # fmt: skip
+    n = sum(int(one.split()[0]) for one in counted)
+    if not n:
+        return ""
+    head = f"... {n} more trial{'' if n == 1 else 's'}"
+    detail, command = f" ({', '.join(counted)})", f"overtone show {_named(progress.facts.folder)}"
+    texts = (f"{head}{detail}: {command} lists all", f"{head}: {command}", f"{head}{detail}")
+    return next((text for text in texts if width(text) <= room), texts[-1])
 
 
 def standing(progress: Progress, seconds: float, rate: float | None = None) -> str:
@@ -230,6 +269,13 @@ def first_rung(progress: Progress) -> list[str]:
         f"{grace_period}, max_t={max_t} and reduction_factor={factor}: 1 of {factor} trials continues at each"
         " rung. Raise grace_period if early results say little"
     ]
+
+
+def _named(folder: str) -> str:
+    """Return an experiment as commands take it: its name if it is in the folder where they look it up."""
+    above, name = os.path.split(folder)
+    is_found = above == os.path.expanduser(RESULTS) and not name.startswith("-")
+    return _quoted(name if is_found else folder)
 
 
 def _quoted(path: str) -> str:
