@@ -36,8 +36,8 @@ docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html, and its 
 launcher:  ## clusters on hosts in network namespaces, clouds that moto plays, Kubernetes; without CI=true also Slurm: 15 minutes
 	@MAKE="$(MAKE)" tests/launcher/stage.sh
 
-conformance: .venv/test.stamp  ## Ray Tune's behaviour with Overtone, what all engines, stores and searchers must do, earlier journals
-	@$(RUN) -m pytest -n 4 --dist loadfile tests/ray_behaviour tests/conformance tests/golden
+conformance: .venv/test.stamp  ## Ray Tune's behaviour and scripts with Overtone, what all engines, stores, searchers, schedulers and plots must do, earlier journals
+	@$(RUN) -m pytest -n 4 --dist loadfile tests/ray_behaviour tests/conformance tests/migration tests/golden
 
 conformance-ray: .venv/conformance.stamp  ## the tests of Ray Tune's behaviour with Ray itself: records their outcomes, takes half an hour
 	@CONFORMANCE_SUBJECT=ray CONFORMANCE_RECORD=1 .venv/conformance/bin/python -m pytest --timeout=300 tests/ray_behaviour

@@ -72,7 +72,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(report.longreprtext[-4000:])
 
 
-SHORT_RUNS = {"e2e", "slow", "golden", "ray_behaviour"}
+SHORT_RUNS = {"e2e", "slow", "migration", "golden", "ray_behaviour"}
 """Folders of tests whose runs last a moment."""
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parents[1] / "e2e/as_ray"
+HERE = Path(__file__).parents[1] / "migration/as_ray"
 
 
 def run(script: str, folder: Path, *arguments: str, **variables: str) -> list[str]:

@@ -161,10 +161,12 @@ def try_types(wheel: Path, python: str) -> None:
 
 
 def tests(python: str) -> None:
-    """Run the unit and property tests on the installed package."""
+    """Run the unit and property tests on the installed package, and what all schedulers and plots must do."""
+    contracts = ["halving_schedulers", "population_schedulers", "ray_schedulers", "plot_figures", "plot_numbers"]
+    files = [f"tests/conformance/test_{name}.py" for name in contracts]
     run([*UV, "pip", "install", "--quiet", "--python", python, "--group", "unit"])
     workers = ["-n", "logical", "--maxprocesses", "4", "--dist", "loadfile"]
-    run([python, "-m", "pytest", "-p", "no:cacheprovider", *workers, "tests/unit", "tests/property"], 3600)
+    run([python, "-m", "pytest", "-p", "no:cacheprovider", *workers, "tests/unit", "tests/property", *files], 3600)
 
 
 def strictly(command: list[str], home: Path, with_errors: bool = False) -> str:

@@ -17,11 +17,9 @@ from overtone.testing.world import World
 from overtone.tune.schedulers import (
     AsyncHyperBandScheduler,
     FIFOScheduler,
-    HyperBandScheduler,
     HyperparameterSchedule,
     Linear,
     MedianStoppingRule,
-    PopulationBasedTraining,
     ResourceChangingScheduler,
     TrialScheduler,
 )
@@ -88,32 +86,6 @@ class Outside(Whole):
     draws = Random()
 
 
-class Named(AsyncHyperBandScheduler):
-    def __init__(self, **arguments):
-        super().__init__(**arguments)
-        self.names = []
-
-    def on_trial_add(self, tune_controller, trial):
-        self.names.append(trial.trial_id)
-        super().on_trial_add(tune_controller, trial)
-
-    def on_trial_result(self, tune_controller, trial, result):
-        return super().on_trial_result(tune_controller, trial, result)
-
-    def on_trial_complete(self, tune_controller, trial, result):
-        super().on_trial_complete(tune_controller, trial, result)
-
-
-class Halved(HyperBandScheduler):
-    def choose_trial_to_run(self, tune_controller):
-        return super().choose_trial_to_run(tune_controller)
-
-
-class Population(PopulationBasedTraining):
-    def on_trial_result(self, tune_controller, trial, result):
-        return super().on_trial_result(tune_controller, trial, dict(result))
-
-
 class Early(FIFOScheduler):
     """The hook's name in the first versions."""
 
@@ -129,29 +101,6 @@ class NoBase:
 class TestWhole(SchedulerConformance):
     def make_scheduler(self):
         return Adapter(Whole())
-
-
-class TestNamed(SchedulerConformance):
-    def make_scheduler(self):
-        return Adapter(Named(max_t=9, reduction_factor=2))
-
-
-class TestNamedPromotes(SchedulerConformance):
-    def make_scheduler(self):
-        return Adapter(Named(max_t=9, reduction_factor=2, rule="promote"))
-
-
-class TestHalved(SchedulerConformance):
-    def make_scheduler(self):
-        return Adapter(Halved(max_t=9))
-
-
-class TestPopulation(SchedulerConformance):
-    def make_scheduler(self):
-        mutations = {"pace_s": [1.0, 2.0]}
-        return Adapter(
-            Population("training_iteration", perturbation_interval=3, hyperparam_mutations=mutations)
-        )
 
 
 class TestNoBase(SchedulerConformance):

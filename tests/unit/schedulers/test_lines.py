@@ -5,6 +5,7 @@ what several algorithms share (`rungs`, `ladders`, `brackets`, `explore`) does n
 """
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ LINES = {
 }
 
 
+@cache
 def imported(name):
     """The other modules of this package that a scheduler's module imports."""
     tree = ast.parse((FOLDER / f"{name}.py").read_text("utf-8"))
@@ -31,7 +33,6 @@ def imported(name):
 
 
 MODULES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
-IMPORTED = {name: imported(name) for name in MODULES}
 
 
 def parts(name):
@@ -41,8 +42,8 @@ def parts(name):
         more = {
             one
             for owner in mine
-            for one in IMPORTED[owner]
-            if {other for other in MODULES if one in IMPORTED[other]} <= mine
+            for one in imported(owner)
+            if {other for other in MODULES if one in imported(other)} <= mine
         }
         if more <= mine:
             return mine
@@ -67,4 +68,4 @@ def test_what_is_shared_is_shared():
     assert parts("hyperband") == {"hyperband"}
     assert parts("asha") == {"asha"}
     for shared in ("rungs", "ladders", "brackets"):
-        assert sum(shared in names for names in IMPORTED.values()) >= 2
+        assert sum(shared in names for names in map(imported, MODULES)) >= 2

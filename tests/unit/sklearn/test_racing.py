@@ -5,7 +5,6 @@ import random
 
 import pytest
 
-pytest.importorskip("sklearn")
 from overtone.core.controller import Controller
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits

@@ -13,35 +13,39 @@ from overtone.searchers.library.hyperopt import HyperOptSearch
 from overtone.searchers.library.hyperopt_space import from_hyperopt, to_hyperopt
 from overtone.searchers.library.optuna import OptunaSearch
 
-hyperopt = pytest.importorskip("hyperopt")
-hp = hyperopt.hp
 SPACE = {
     "x": tune.uniform(0, 5), "deep": {"lr": tune.loguniform(1e-4, 1e-1), "n": tune.randint(2, 9)},
     "act": tune.choice(["relu", "tanh"]), "list": [1, 2, 3], "num": 4, "q": tune.quniform(0, 10, 2),
 }  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def hp():
+    """Hyperopt's expressions. Its import takes seconds, and every process collects this file."""
+    return pytest.importorskip("hyperopt").hp
+
+
 @pytest.mark.parametrize(
     ("expression", "domain"),
     [
-        (hp.uniform("a", 0, 1), tune.uniform(0, 1)),
-        (hp.quniform("a", 0, 10, 2), tune.quniform(0, 10, 2)),
-        (hp.quniform("a", 1, 9, 4), tune.quniform(0, 8, 4)),
-        (hp.loguniform("a", -3, 0), tune.loguniform(math.exp(-3), 1)),
-        (hp.qloguniform("a", 0, math.log(64), 4), tune.qloguniform(4, 64, 4)),
-        (hp.normal("a", 1, 2), tune.randn(1, 2)),
-        (hp.qnormal("a", 1, 2, 0.5), tune.qrandn(1, 2, 0.5)),
-        (hp.randint("a", 5), tune.randint(0, 5)),
-        (hp.randint("a", 2, 5), tune.randint(2, 5)),
-        (hp.uniformint("a", 1, 4), tune.randint(1, 5)),
-        (hp.choice("a", [1, "two"]), tune.choice([1, "two"])),
+        (lambda hp: hp.uniform("a", 0, 1), tune.uniform(0, 1)),
+        (lambda hp: hp.quniform("a", 0, 10, 2), tune.quniform(0, 10, 2)),
+        (lambda hp: hp.quniform("a", 1, 9, 4), tune.quniform(0, 8, 4)),
+        (lambda hp: hp.loguniform("a", -3, 0), tune.loguniform(math.exp(-3), 1)),
+        (lambda hp: hp.qloguniform("a", 0, math.log(64), 4), tune.qloguniform(4, 64, 4)),
+        (lambda hp: hp.normal("a", 1, 2), tune.randn(1, 2)),
+        (lambda hp: hp.qnormal("a", 1, 2, 0.5), tune.qrandn(1, 2, 0.5)),
+        (lambda hp: hp.randint("a", 5), tune.randint(0, 5)),
+        (lambda hp: hp.randint("a", 2, 5), tune.randint(2, 5)),
+        (lambda hp: hp.uniformint("a", 1, 4), tune.randint(1, 5)),
+        (lambda hp: hp.choice("a", [1, "two"]), tune.choice([1, "two"])),
     ],
 )
-def test_each_expression_has_a_domain(expression, domain):
-    assert from_hyperopt({"a": expression, "b": 3})["a"] == domain
+def test_each_expression_has_a_domain(hp, expression, domain):
+    assert from_hyperopt({"a": expression(hp), "b": 3})["a"] == domain
 
 
-def test_branches_and_containers_are_kept():
+def test_branches_and_containers_are_kept(hp):
     space = {
         "kind": hp.choice("kind", [{"name": "a", "c": hp.uniform("c", 0, 1)}, {"name": "b", "d": (1, 2)}])
     }
@@ -55,19 +59,21 @@ def test_branches_and_containers_are_kept():
     ("expression", "error"),
     [
         (
-            lambda: hp.lognormal("a", 0, 1),
+            lambda hp: hp.lognormal("a", 0, 1),
             r"hp.lognormal\('a'\) has no counterpart here: there are uniform, ",
         ),
-        (lambda: hp.pchoice("a", [(0.1, 1), (0.9, 2)]), r"hp.pchoice\('a'\): weights"),
-        (lambda: hp.uniform("a", 0, 1) + 1, "the expression 'add' of Hyperopt"),
+        (lambda hp: hp.pchoice("a", [(0.1, 1), (0.9, 2)]), r"hp.pchoice\('a'\): weights"),
+        (lambda hp: hp.uniform("a", 0, 1) + 1, "the expression 'add' of Hyperopt"),
     ],
 )
-def test_what_has_no_domain_is_refused(expression, error):
+def test_what_has_no_domain_is_refused(hp, expression, error):
     with pytest.raises(SpaceError, match=error):
-        HyperOptSearch({"a": expression()})
+        HyperOptSearch({"a": expression(hp)})
 
 
 def test_a_space_goes_there_and_back():
+    import hyperopt
+
     read = from_hyperopt(to_hyperopt(SPACE))
     assert read.keys() == SPACE.keys()
     assert {name: read[name] for name in ("x", "act", "num", "q")} == {
@@ -100,7 +106,7 @@ def test_a_converted_space_is_searched(kind, tmp_path):
     assert len({config["x"] for config in configs}) == 6
 
 
-def test_a_hyperopt_space_is_searched_with_its_branches(tmp_path):
+def test_a_hyperopt_space_is_searched_with_its_branches(hp, tmp_path):
     space = {"x": hp.uniform("x", 0, 1), "kind": hp.choice("k", [{"c": hp.uniform("c", 2, 3)}, "none"])}
     random.seed(1)
     kinds = [trial.config["kind"] for trial in search(HyperOptSearch(space), tmp_path).trials]

@@ -6,10 +6,6 @@ import json
 
 import pytest
 
-nbclient = pytest.importorskip("nbclient")
-nbformat = pytest.importorskip("nbformat")
-pytest.importorskip("ipykernel")
-
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 START = """
@@ -40,6 +36,8 @@ for shown in _widgets.values():
 @pytest.fixture
 def execute(tmp_path):
     """Execute cells in a kernel, and return the notebook as it is saved."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
 
     def execute(*cells):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
