@@ -176,7 +176,8 @@ def test_a_group_that_ray_makes_again_stays_until_it_is_made(
     assert queue.asked == [lost]
     lost.is_made = True
     asked.look()
-    assert queue.asked == [] and asked.patience_s() is None
+    assert queue.asked == []
+    assert asked.patience_s() is None
 
 
 @pytest.fixture
