@@ -1,7 +1,7 @@
 /** Texts of the server's figures (analysis/scenes/), which are English. @type {Record<string, string>} */
 export const scenes = {
   "Each trial stands below the one that it went on from: its number, its time, and what changed.": "每个试验列在它所继续的试验之下：编号、时间和变化。",
-  "Lines: 5 % to 95 % of bootstrap samples.": "线段：自助样本的 5 % 到 95 %。",
+  "Lines: 5 % to 95 % of bootstrap samples.": "线段：自助样本的 5% 到 95%。",
   "No trial has a value of every objective yet.": "还没有试验在每个目标上都有取值。",
   "No trial has started yet.": "还没有试验开始。",
   "Pareto front": "帕累托前沿",
