@@ -13,6 +13,17 @@ from tests.launcher.ssh_hosts import Network, network
 
 pytest.importorskip("ray", reason="tests of the launcher need Ray")
 
+LONGEST = (
+    "test_submit.py", "test_slurm.py", "test_local_failures.py", "test_autoscaling.py", "test_watchdog.py", "test_local.py",
+)  # fmt: skip
+"""Files that take minutes. They run first, so that no process waits at the end for the other's last file."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the longest files first."""
+    place = {name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(LONGEST)))
+
 
 @pytest.fixture(scope="class")
 def close_what_ray_left_open() -> Iterator[None]:
