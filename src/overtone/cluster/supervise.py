@@ -184,7 +184,7 @@ def _environment(run: RunFolder, command: dict[str, Any]) -> dict[str, str]:
         made.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(token))
     if command.get("on_ray", True):
         made.setdefault("RAY_ADDRESS", "auto")
-        made.setdefault("RAY_SCHEDULER_EVENTS", "0")  # Ray's lines on waiting trials; the run has one of its own
+        made.setdefault("RAY_SCHEDULER_EVENTS", "0")  # the run says itself what it waits for
     made["OVERTONE_CLUSTER"] = command["cluster"]
     terminal = command.get("terminal") or {}
     made.update({name: str(value) for name, value in terminal.get("environment", {}).items()})
