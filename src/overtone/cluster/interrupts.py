@@ -7,6 +7,7 @@ import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Literal, Protocol
@@ -59,11 +60,12 @@ def ask(name: str) -> Choice:
         f"\novertone: [d]etach (the run goes on; {name} shows it), [s]top it and take down what was "
         "started, or [c]ontinue? "
     )
-    while True:
+    lines = _Lines(None)
+    while not _is_in_background():
         sys.stderr.write(text)
         sys.stderr.flush()
         try:
-            line = sys.stdin.readline()
+            line = lines.read()
         except KeyboardInterrupt:
             sys.stderr.write("\n")
             return "stop"
@@ -72,22 +74,27 @@ def ask(name: str) -> Choice:
         choice = _CHOICES.get(line.strip().lower())
         if choice is not None:
             return choice
+    return "stop"
 
 
 def ask_yes_or_no(question: str, *, default: bool = True, within_s: float | None = None) -> bool:
-    """Ask a person a question, again if the answer is neither yes nor no; see `Ask`."""
+    """Ask a person a question, again if the answer is neither yes nor no; see `Ask`.
+
+    In the background of a shell nobody can answer: that counts as no answer.
+    """
     word = "yes" if default else "no"
     limit = "" if within_s is None else f"; {word} after {within_s:g} s without an answer"
     text = f"{question} [{'Y/n' if default else 'y/N'}{limit}] "
+    lines = _Lines(within_s)
     try:
         sys.stderr.write("\n")
-        while True:
+        while not _is_in_background():
             sys.stderr.write(f"overtone: {text}")
             sys.stderr.flush()
-            if within_s is not None and not _answers_within(within_s):
+            line = lines.read()
+            if line is None:
                 sys.stderr.write(f"\novertone: no answer within {within_s:g} s: {word}\n")
                 return default
-            line = sys.stdin.readline()
             answer = line.strip().lower()
             if not answer:
                 return default
@@ -95,15 +102,44 @@ def ask_yes_or_no(question: str, *, default: bool = True, within_s: float | None
                 return _ANSWERS[answer]
             sys.stderr.write("overtone: answer y or n\n")
     except OSError:  # the terminal was closed
-        return default
+        pass
+    return default
 
 
-def _answers_within(seconds: float) -> bool:
-    """Return whether a line comes, or the end of the input, before so many seconds are over.
+def _is_in_background() -> bool:
+    """Return whether this process may not read its terminal, which would stop it."""
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) != os.getpgrp()
+    except (AttributeError, OSError, ValueError):  # no terminal, or not on this system
+        return False
 
-    A terminal hands over whole lines: letters without Enter are no answer.
+
+class _Lines:
+    """Lines that a person types, within a limit for all of them.
+
+    `sys.stdin.readline` waits for Enter without a limit once a letter has come.
+
+    Args:
+        within_s: Seconds until there are no more; None for no limit.
     """
-    return bool(select.select([sys.stdin], [], [], seconds)[0])
+
+    def __init__(self, within_s: float | None) -> None:
+        self._end = None if within_s is None else time.monotonic() + within_s
+        self._typed = b""
+
+    def read(self) -> str | None:
+        """Return the next line; "" at the end of the input, None after the limit."""
+        terminal = sys.stdin.fileno()
+        while b"\n" not in self._typed:
+            left = None if self._end is None else max(0.0, self._end - time.monotonic())
+            if not select.select([terminal], [], [], left)[0]:
+                return None
+            found = os.read(terminal, 4096)
+            if not found and not self._typed:
+                return ""
+            self._typed += found
+        line, _, self._typed = self._typed.partition(b"\n")
+        return f"{line.decode(errors='replace')}\n"
 
 
 class Interrupts:
@@ -122,7 +158,8 @@ class Interrupts:
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._on_signal)
+                if signal.getsignal(number) is not signal.SIG_IGN:  # by `nohup`, or in a script's background
+                    self._before[number] = signal.signal(number, self._on_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -132,7 +169,7 @@ class Interrupts:
     @contextmanager
     def with_hangup(self) -> Iterator[None]:
         """Treat the end of the terminal during the block like Ctrl-C."""
-        if _HANGUP is None or not self._before:
+        if _HANGUP is None or not self._before or signal.getsignal(_HANGUP) is signal.SIG_IGN:
             yield
             return
         before = signal.signal(_HANGUP, self._on_signal)

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -78,6 +79,48 @@ def test_a_question_that_nobody_answers_has_an_end(person, default):
     assert f"; {word} after 0.05 s without an answer] \novertone: no answer within 0.05 s: {word}\n" in (
         person.sees()
     )
+
+
+@pytest.mark.parametrize("typed", ["n\x04", "maybe\nn\x04"], ids=["half a line", "a wrong answer before it"])
+def test_the_limit_holds_for_half_a_line_and_for_all_answers_together(person, typed):
+    person.types(typed)  # at a terminal, Ctrl-D hands over what was typed so far
+    assert ask_yes_or_no("take it down?", within_s=0.2) is True
+    assert "no answer within 0.2 s: yes" in person.sees()
+
+
+def test_in_the_background_of_a_shell_nobody_is_waited_for(tmp_path):
+    """To read the terminal there would stop the process."""
+    code = (
+        "import os, signal, sys\n"
+        "from overtone.cluster.interrupts import ask, ask_yes_or_no\n"
+        "os.setpgid(0, 0)\n"
+        "print(ask_yes_or_no('end?', within_s=60), ask('attach'), file=open(sys.argv[1], 'w'))\n"
+    )
+    ours, theirs = pty.openpty()
+    shell = "import os, subprocess, sys; os.setsid(); os.close(os.open(os.ttyname(0), os.O_RDWR)); "
+    shell += "sys.exit(subprocess.run([sys.executable, '-c', *sys.argv[1:]], timeout=300).returncode)"
+    done = subprocess.run(
+        [sys.executable, "-c", shell, code, str(tmp_path / "said")], stdin=theirs, stdout=theirs, stderr=theirs, timeout=300
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert done.returncode == 0
+    assert (tmp_path / "said").read_text() == "True stop\n"
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    """As `nohup` has it, so that a search goes on after its shell has ended."""
+    numbers = (signal.SIGINT, signal.SIGHUP)
+    before = [signal.signal(one, signal.SIG_IGN) for one in numbers]
+    try:
+        with Interrupts() as handled, handled.with_hangup():
+            for one in numbers:
+                press(one)
+            with pytest.raises(KeyboardInterrupt):
+                press(signal.SIGTERM)
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(("typed", "choice"), [("d", "detach"), ("Stop", "stop"), ("continue", "continue")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from overtone.cli.arguments import Arguments, add_json
 from overtone.cli.exit_codes import OK
@@ -24,14 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """Let runs end and bring their results, take the cluster down, and print what it cost."""
     from overtone.cluster.apply import down, summary
-    from overtone.cluster.interrupts import ask_yes_or_no
+    from overtone.cluster.interrupts import ask_yes_or_no, can_ask
     from overtone.cluster.last_results import bring_last_results
     from overtone.cluster.listing_of_clusters import config_of
     from overtone.cluster.progress import Progress
 
     config = config_of(args.config)
     progress = Progress(is_quiet=args.json)
-    ask = ask_yes_or_no if sys.stdin.isatty() else None
+    ask = ask_yes_or_no if can_ask() else None
     if not args.without_results and not bring_last_results(config, progress, ask):
         progress.end(f"cluster {config.name} stays up")
         return OK

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +49,7 @@ def run(args: Arguments) -> int:
         OvertoneError: It is not possible; the message says what is left.
     """
     from overtone.cluster.config_reading import read_config
-    from overtone.cluster.interrupts import ask_yes_or_no
+    from overtone.cluster.interrupts import ask_yes_or_no, can_ask
     from overtone.cluster.providers import provider_of
     from overtone.cluster.run_end import Ending
     from overtone.cluster.submit import program_of, submit
@@ -71,7 +70,7 @@ def run(args: Arguments) -> int:
         ending=ending,
         is_detached=args.detach,
         experiment=experiment,
-        ask=ask_yes_or_no if sys.stdin.isatty() else None,
+        ask=ask_yes_or_no if can_ask() else None,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from overtone.cli.arguments import Arguments, add_json
@@ -20,12 +19,12 @@ def run(args: Arguments) -> int:
     """Start the cluster, and print how to use it."""
     from overtone.cluster.apply import summary, up
     from overtone.cluster.config_reading import read_config
-    from overtone.cluster.interrupts import ask_yes_or_no
+    from overtone.cluster.interrupts import ask_yes_or_no, can_ask
     from overtone.cluster.progress import Progress
 
     config = read_config(Path(args.config))
     progress = Progress(is_quiet=args.json)
-    has_started = up(config, progress, ask=ask_yes_or_no if sys.stdin.isatty() else None)
+    has_started = up(config, progress, ask=ask_yes_or_no if can_ask() else None)
     if args.json:
         from overtone.cli.json_output import write_json
         from overtone.cluster.listing_of_clusters import facts_of

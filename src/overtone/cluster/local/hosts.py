@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import TypeVar
@@ -95,14 +97,29 @@ class Hosts:
                 except OvertoneError as error:
                     errors[running[one]] = error
         except BaseException:  # Ctrl-C: none of the commands is waited for
-            for address in chosen:
-                self[address].abandon()
+            self._abandon(chosen)
             raise
         finally:
             threads.shutdown(wait=True, cancel_futures=True)
         return {one: found[one] for one in chosen if one in found}, {
             one: errors[one] for one in chosen if one in errors
         }
+
+    def _abandon(self, addresses: Iterable[str]) -> None:
+        """Abandon the commands on all of these hosts, also if Ctrl-C is pressed again meanwhile.
+
+        In a thread, which Ctrl-C does not interrupt: a command that is left out would be waited for.
+        """
+
+        def abandon() -> None:
+            for address in addresses:
+                self[address].abandon()
+
+        thread = threading.Thread(target=abandon)
+        thread.start()
+        while thread.is_alive():
+            with suppress(KeyboardInterrupt):
+                thread.join()
 
     def _text(self, errors: Mapping[str, OvertoneError]) -> str:
         """Return one line for hosts with the same error."""
