@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -48,3 +53,30 @@ def test_a_host_that_is_too_slow_for_its_facts_is_named(hosts, monkeypatch):
     monkeypatch.setattr(hosts["a"], "run", lambda *_, **__: Finished(124, b"", b""))
     with pytest.raises(RemoteError, match="ada@a: no facts within 60 s; is it overloaded"):
         hosts.facts("a")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="clusters are not started from Windows")
+def test_a_second_ctrl_c_leaves_no_command_to_be_waited_for(hosts, monkeypatch):
+    begun, abandoned = threading.Barrier(4), {address: threading.Event() for address in "abc"}
+
+    def abandon(address: str) -> None:
+        if address == "a":
+            os.kill(os.getpid(), signal.SIGINT)  # while the others are to be abandoned
+            time.sleep(0.05)
+        abandoned[address].set()
+
+    for address in "abc":
+        monkeypatch.setattr(hosts[address], "abandon", lambda address=address: abandon(address))
+
+    def do(address: str, _: object) -> bool:
+        begun.wait(60)
+        return abandoned[address].wait(60)
+
+    def press() -> None:
+        begun.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press).start()
+    with pytest.raises(KeyboardInterrupt):
+        hosts.each(do)
+    assert all(one.is_set() for one in abandoned.values())
