@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import shutil
@@ -278,3 +279,27 @@ def test_a_host_that_dies_in_mid_run_is_named(three_hosts: Network) -> None:
     done = three_hosts.overtone("down", "own")
     assert done.returncode == 1
     assert "host 10.0.0.3: root@10.0.0.3: " in done.stdout
+
+
+@pytest.mark.full
+def test_of_two_clusters_that_begin_at_once_on_a_host_one_has_it() -> None:
+    """The other is refused, and its end takes nothing from the first."""
+    with network(1) as net:
+        names = ("aa", "bb")
+        for name in names:
+            net.write_config(f"{name}.yaml", name=name, workers={"min": 0})
+        begun = {name: net.begin("up", f"{name}.yaml") for name in names}
+        ends = {name: command.wait() for name, command in begun.items()}
+        said = {name: command.printed for name, command in begun.items()}
+        assert sorted(ends.values()) in ([0, 1], [0, 2]), said
+        winner, loser = sorted(names, key=lambda name: ends[name])
+        assert f"belongs to the cluster {winner}" in said[loser], said
+        host = net.hosts[0]
+        assert json.loads(host.home(".overtone/cluster/claim.json").read_text())["name"] == winner
+        asked = net.overtone("exec", f"{winner}.yaml", "ray status >/dev/null && echo answers")
+        assert asked.stdout.startswith("answers\n"), asked.stdout
+        assert net.overtone("down", f"{loser}.yaml").returncode == 0
+        assert "raylet" in " ".join(host.processes().values())
+        assert net.overtone("down", f"{winner}.yaml").returncode == 0
+        assert net.left() == {}
+        assert net.files_left() == []

@@ -145,7 +145,8 @@ class _Submission:
             going_on = of_earlier_run(self.state.folder, self.program.key)
         with told_of_full_disk(self.state), self.record.active():
             try:
-                session = self._begin(self._up(), going_on)
+                with self._interrupts.with_hangup():  # until the script runs, nobody else takes anything down
+                    session = self._begin(self._up(), going_on)
             except KeyboardInterrupt:
                 self._undo("interrupted before the script ran")
                 return INTERRUPTED

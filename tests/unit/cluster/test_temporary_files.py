@@ -63,6 +63,21 @@ def test_folders_of_earlier_lives_are_removed_too(host):
     assert temporary_variables() == {}
 
 
+def test_the_folder_is_found_although_logins_have_another_temporary_folder_now(host, monkeypatch):
+    open_folder("lab")
+    monkeypatch.setenv("TMPDIR", str(host / "elsewhere"))
+    assert folders("lab") == [host / "t" / "ot-01234567"]
+
+
+def test_a_full_disk_leaves_no_folder(host, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(temporary_files, "replace_file", fail)
+    assert open_folder("lab") == {}
+    assert os.listdir(host / "t") == []
+
+
 def test_a_folder_of_somebody_else_is_neither_used_nor_removed(host):
     (host / "elsewhere").mkdir()
     (host / "t" / "ot-01234567").symlink_to(host / "elsewhere")

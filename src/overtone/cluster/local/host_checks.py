@@ -50,8 +50,8 @@ def _wrong_with(config: ClusterConfig, address: str, facts: Mapping[str, HostFac
         )
     if one.others:
         wrong.append(
-            f"{address}: belongs to the cluster {' and '.join(one.others)}, which is running; take that down "
-            "first, or leave the host out"
+            f"{address}: belongs to the cluster {' and '.join(one.others)}, which runs or is being started; "
+            "take that down first, or leave the host out"
         )
     return wrong
 

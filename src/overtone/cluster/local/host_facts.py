@@ -38,7 +38,7 @@ class HostFacts:
         ray: The version of Ray; "" if it is not installed.
         overtone: The version of Overtone.
         claim: The cluster that it belongs to: "name" and "id"; None if none.
-        others: Names of other clusters whose processes run here.
+        others: Names of other clusters whose processes run here, or that have just claimed the host.
         processes: The cluster's processes: pairs of a name and the begin, in seconds since 1970.
         files: The cluster's files.
         has_key: Whether the cluster's key may log in.
@@ -120,7 +120,7 @@ def _processes(name: str) -> list[tuple[str, float]]:
 
 
 def _other_clusters(name: str) -> list[str]:
-    found = set()
+    found = {host_record.new_owner(name)} - {""}
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):  # it has ended, or is another user's
             other = process.environ().get(MARK)
@@ -146,17 +146,25 @@ def _resources() -> dict[str, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the facts of this host as JSON; with `--end`, end the cluster here before that."""
+    """Print the facts of this host as JSON; with `--end`, end the cluster here before that.
+
+    With `--claim`, make the host the cluster's before that, unless another cluster has just claimed it.
+    """
     parser = argparse.ArgumentParser(prog="python -m overtone.cluster.local.host_facts")
     parser.add_argument("name")
     parser.add_argument("address")
     parser.add_argument("--resources", action="store_true")
     parser.add_argument("--end", action="store_true")
+    parser.add_argument(
+        "--claim", action="store_true", help="first make the host the cluster's, by a claim on standard input"
+    )
     parser.add_argument("--wait-for", metavar="PROCESS", help="wait until this process of the cluster runs")
     parser.add_argument("--within", metavar="SECONDS", type=float, default=30.0)
     given = parser.parse_args(arguments)
     if given.end:
         end(given.name)
+    if given.claim:
+        host_record.take(json.load(sys.stdin))
     deadline = time.monotonic() + given.within
     found = facts(given.name, given.address, given.resources)
     while given.wait_for and not found.runs(given.wait_for) and time.monotonic() < deadline:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from overtone.file_lock import locked
 from overtone.regular_files import read_regular, replace_file
 
 FOLDER = "~/.overtone/cluster"
@@ -23,6 +26,9 @@ TOKEN, KEY, KNOWN_HOSTS = "token", "key", "known_hosts"
 KEPT = ("runs",)
 """Files that stay after the cluster: the logs of runs."""
 
+SETUP_S = 1800.0
+"""Maximum time that a cluster takes from its claim of a host to its first processes there."""
+
 
 def folder() -> Path:
     """Return the folder on this host."""
@@ -36,6 +42,23 @@ def claim() -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def new_owner(name: str) -> str:
+    """Return the name of another cluster that has just claimed this host, also without a process; or ""."""
+    found = claim() or {}
+    began, other = found.get("began"), found.get("name")
+    is_new = isinstance(began, (int, float)) and time.time() - began < SETUP_S
+    return str(other) if other and other != name and is_new else ""
+
+
+def take(wanted: Mapping[str, Any]) -> None:
+    """Make this host a cluster's, unless another one has just claimed it; `claim` tells which."""
+    folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder().chmod(0o700)
+    with locked(os.open(folder(), os.O_RDONLY)):  # two clusters may begin at the same moment
+        if not new_owner(str(wanted["name"])):
+            replace_file(folder() / CLAIM, json.dumps(dict(wanted)).encode())
 
 
 def setup_hash(address: str) -> str | None:

@@ -131,7 +131,9 @@ class Hosts:
             names.setdefault(text.removeprefix(prefix), []).extend(own)
         return "\n".join(f"{', '.join(own)}: {text}" if own else text for text, own in names.items())
 
-    def facts(self, address: str, options: str = "", timeout_s: float = 60.0) -> HostFacts:
+    def facts(
+        self, address: str, options: str = "", timeout_s: float = 60.0, input: bytes | None = None
+    ) -> HostFacts:
         """Ask a host about itself and the cluster.
 
         Raises:
@@ -139,7 +141,7 @@ class Hosts:
             UnreachableError: It does not answer.
         """
         command = python_command(f"-m {_MODULE} {quote(self.name)} {quote(address)} {options}")
-        done = self[address].run(command, timeout_s=timeout_s)
+        done = self[address].run(command, input=input, timeout_s=timeout_s)
         if done.status == 0:
             try:
                 return HostFacts.of(done.text)

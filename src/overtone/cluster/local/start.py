@@ -19,7 +19,7 @@ from overtone.cluster.head_python import python_command
 from overtone.cluster.local import autoscaler_form as form
 from overtone.cluster.local.host_checks import check_facts
 from overtone.cluster.local.host_facts import HostFacts
-from overtone.cluster.local.host_record import AUTOSCALER, CLAIM, FOLDER, KEY, KNOWN_HOSTS, key_line
+from overtone.cluster.local.host_record import AUTOSCALER, FOLDER, KEY, KNOWN_HOSTS, SETUP_S, key_line
 from overtone.cluster.local.hosts import Hosts
 from overtone.cluster.local.node_record import node_type
 from overtone.cluster.local.setup_commands import setup_commands, setup_files
@@ -30,7 +30,6 @@ from overtone.cluster.ssh_remote import SSHRemote
 from overtone.cluster.state import State
 from overtone.cluster.tokens import ON_NODE, install_command, replace_token
 
-SETUP_S = 1800.0
 RAY_START_S = 300.0
 RAY_STARTS = 4
 """Number of times that Ray is started on a host that is too busy for it."""
@@ -122,7 +121,7 @@ def _set_up(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State, pro
         digest = _digest([*commands[address], *map(str, files)])
         if (one.claim or {}).get("id") == info["id"] and one.setup == digest:
             return
-        remote.check(install_command(f"{FOLDER}/{CLAIM}"), input=claim.encode())
+        _claim(hosts, address, claim)
         remote.check(install_command(), input=token)
         for source, target in files:
             remote.put(source, target)
@@ -133,6 +132,20 @@ def _set_up(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State, pro
         remote.check(install_command(f"{FOLDER}/setup-{address}"), input=digest.encode())
 
     hosts.each(set_up)
+
+
+def _claim(hosts: Hosts, address: str, claim: str) -> None:
+    """Make a host the cluster's.
+
+    Raises:
+        RemoteError: Another cluster has claimed it since it was checked.
+    """
+    found = hosts.facts(address, "--claim", input=claim.encode()).claim or {}
+    if found.get("id") != json.loads(claim)["id"]:
+        raise RemoteError(
+            f"{hosts[address].name}: belongs to the cluster {found.get('name')}, which was started at the "
+            "same moment; take that down first, or leave the host out"
+        )
 
 
 def _run_setup(config: ClusterConfig, remote: SSHRemote, command: str) -> None:

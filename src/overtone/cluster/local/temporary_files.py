@@ -50,7 +50,9 @@ def open_folder(name: str) -> dict[str, str]:
             return {}
         replace_file(folder / NAME_FILE, name.encode())
         replace_file(cluster_folder() / TEMPORARY, str(folder).encode())
-    except OSError:
+    except OSError:  # such as a full disk
+        with suppress(OSError):  # it is somebody else's, or in use
+            folder.rmdir()
         return {}
     return temporary_variables()
 
@@ -93,8 +95,10 @@ def _candidates() -> Iterator[Path]:
 
 
 def _above() -> list[Path]:
-    """Return where the folder may be: first where Ray would have its own."""
+    """Return where the folder may be: first where Ray would have its own, last where this one was made."""
     named = [os.environ.get("RAY_TMPDIR"), os.environ.get("TMPDIR"), "/tmp"]
+    with suppress(OSError, ValueError):
+        named.append(str(Path(read_regular(cluster_folder() / TEMPORARY).decode()).parent))
     return list(dict.fromkeys(Path(one) for one in named if one))
 
 

@@ -1,0 +1,56 @@
+"""Whose host it is, if two clusters begin at the same moment."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from overtone.cluster.local import host_record
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="hosts of clusters run Linux or macOS")
+
+
+@pytest.fixture(autouse=True)
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OVERTONE_CLUSTER_FOLDER", str(tmp_path / "cluster"))
+
+
+def claim_of(name: str, began: float, life: str = "1") -> dict[str, object]:
+    return {"name": name, "id": life, "began": began}
+
+
+def test_the_first_of_many_has_the_host() -> None:
+    begun = threading.Barrier(8)
+
+    def take(name: str) -> None:
+        begun.wait(60)
+        host_record.take(claim_of(name, time.time()))
+
+    names = [f"cluster{i}" for i in range(8)]
+    threads = [threading.Thread(target=take, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = host_record.claim()
+    assert found is not None
+    assert found["name"] in names
+    assert [host_record.new_owner(name) for name in names].count(str(found["name"])) == 7
+
+
+def test_the_same_cluster_takes_it_again() -> None:
+    host_record.take(claim_of("lab", time.time(), "1"))
+    host_record.take(claim_of("lab", time.time(), "2"))
+    assert host_record.claim() is not None
+    assert host_record.claim()["id"] == "2"
+
+
+def test_an_old_claim_is_what_a_killed_command_left() -> None:
+    host_record.take(claim_of("killed", time.time() - host_record.SETUP_S - 1))
+    assert host_record.new_owner("lab") == ""
+    host_record.take(claim_of("lab", time.time()))
+    assert host_record.new_owner("killed") == "lab"
