@@ -91,10 +91,16 @@ def ask_yes_or_no(question: str, *, default: bool = True, within_s: float | None
         while not _is_in_background():
             sys.stderr.write(f"overtone: {text}")
             sys.stderr.flush()
-            line = lines.read()
+            try:
+                line = lines.read()
+            except KeyboardInterrupt:
+                sys.stderr.write("\n")
+                raise
             if line is None:
                 sys.stderr.write(f"\novertone: no answer within {within_s:g} s: {word}\n")
                 return default
+            if not line:  # Ctrl-D
+                sys.stderr.write("\n")
             answer = line.strip().lower()
             if not answer:
                 return default

@@ -150,8 +150,8 @@ class _Submission:
             except KeyboardInterrupt:
                 self._undo("interrupted before the script ran")
                 return INTERRUPTED
-            except BaseException:
-                self._undo()
+            except BaseException as error:
+                self._undo_after(error)
                 raise
             if is_detached:
                 return leave(session)
@@ -222,6 +222,14 @@ class _Submission:
             "requeues": self.config.provider.type == "slurm",
             "submitted": time.time(),
         }
+
+    def _undo_after(self, error: BaseException) -> None:
+        """Undo after an error, and show it first if what is left becomes the error of the command."""
+        try:
+            self._undo()
+        except OvertoneError:
+            self.progress.warn(str(error))
+            raise
 
     def _undo(self, said: str = "") -> None:
         """Take down what was started for a script that did not run, unless another run uses it by now.

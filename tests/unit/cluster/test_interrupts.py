@@ -60,7 +60,8 @@ def person(monkeypatch, capsys):
 def test_the_answers_to_a_question(person, typed, default, answer):
     person.types(typed)
     assert ask_yes_or_no("take it down?", default=default) is answer
-    assert person.sees() == f"\novertone: take it down? [{'Y/n' if default else 'y/N'}] "
+    end = "\n" if typed == "\x04" else ""  # a terminal shows Enter by itself
+    assert person.sees() == f"\novertone: take it down? [{'Y/n' if default else 'y/N'}] {end}"
 
 
 def test_any_other_answer_is_asked_about_again(person):

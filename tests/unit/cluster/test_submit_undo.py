@@ -83,6 +83,17 @@ def test_a_submit_that_fails_takes_down_what_it_started(config, taken_down, monk
     assert taken_down == ["lab"]
 
 
+def test_why_it_failed_is_said_although_something_is_left(config, monkeypatch):
+    def take_down(*_):
+        raise OvertoneError("left on 10.0.0.1")
+
+    monkeypatch.setattr(submit, "take_down", take_down)
+    made = submission(config, monkeypatch, "started", Head(), has_started=True)
+    with pytest.raises(OvertoneError, match="left on"):
+        made.carry_out(False, None)
+    assert "train.py runs already" in made.progress._stream.getvalue()
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OvertoneError("the head has no address yet")])
 def test_a_cluster_whose_head_is_not_reached_is_taken_down(config, taken_down, monkeypatch, error):
     made = submission(config, monkeypatch, "started", None, has_started=True, error=error)
