@@ -19,7 +19,7 @@ from overtone.store.folder_mark import JOURNAL, LOCK
 NEVER = (
     ".git", ".hg", ".svn", ".venv", "venv", ".tox", ".nox", "__pycache__", "*.pyc", ".mypy_cache",
     ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints", "node_modules", ".DS_Store", "/overtone_results",
-    "/ray_results",
+    "/overtone_work", "/ray_results",
 )  # fmt: skip
 """Patterns of files that are not uploaded: other programs make them again, or they are results."""
 
@@ -30,8 +30,8 @@ UNFINISHED = (".put-*", ".deleted-*", ".saving_*", ".rsync-partial", LOCK)
 LARGE_BYTES = 500_000_000
 _MOST_COUNTED = 200_000
 _COUNT_S = 5.0
-_NO_FILES = {"dev", "proc", "run", "sys"}
-"""Folders of the root whose files have no true sizes."""
+_NO_FILES = ("/dev", "/proc", "/run", "/sys")
+"""Folders of the root whose files are on no disk."""
 
 
 def work_folder(config: ClusterConfig) -> str:
@@ -48,6 +48,8 @@ def excluded(files: Path) -> tuple[str, ...]:
         OvertoneError: A line begins with "!".
     """
     found = [*NEVER, *(f"/{path}" for path in _own_folders(files))]
+    if files.resolve() == Path(files.resolve().anchor):
+        found += _NO_FILES
     path = files / IGNORE_FILE
     if path.is_file():
         for i, line in enumerate(read_regular(path).decode(errors="replace").splitlines(), 1):
@@ -140,8 +142,6 @@ def _count(files: Path) -> tuple[dict[str, int], bool]:
     """Return the bytes of each file and folder that is uploaded, and whether that is all."""
     sizes: dict[str, int] = {}
     names = {pattern.strip("/") for pattern in excluded(files) if "*" not in pattern}
-    if files.resolve() == Path(files.resolve().anchor):
-        names |= _NO_FILES
     end = time.monotonic() + _COUNT_S
     for n_files, (top, size) in enumerate(_sizes(files, names)):
         sizes[top] = sizes.get(top, 0) + size

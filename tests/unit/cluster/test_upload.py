@@ -164,3 +164,11 @@ def test_nothing_is_started_for_a_home_folder_that_nobody_confirms(home, monkeyp
     program = submit.Program((None, "train.py"), "~", "train.py", ())
     with pytest.raises(OvertoneError, match="is your home folder"):
         submit.submit(config(home), program)
+
+
+def test_of_the_root_what_is_on_no_disk_is_left_out():
+    assert {"/proc", "/sys", "/dev", "/run"} <= set(excluded(Path("/")))
+
+
+def test_a_folder_named_proc_is_uploaded_elsewhere(tmp_path):
+    assert "/proc" not in excluded(tmp_path)
