@@ -254,8 +254,9 @@ class _Submission:
         is_wanted = self.ending == "always" or (self.has_started and self.ending == "started")
         if is_wanted and not others:
             take_down(self.config, self.progress, self._interrupts)
-        elif self.has_started:
-            what = f"stays up for run {', '.join(others)}" if others else "stays up"
+        else:
+            why = f" for run {', '.join(others)}" if others else "" if self.has_started else ", as before"
+            what = f"stays up{why}"
             self.progress.warn(
                 f"{self.config.name} {what}; overtone down {quote(str(self.config.source))} takes it down"
             )

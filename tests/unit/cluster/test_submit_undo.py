@@ -83,6 +83,14 @@ def test_a_submit_that_fails_takes_down_what_it_started(config, taken_down, monk
     assert taken_down == ["lab"]
 
 
+def test_a_cluster_that_was_up_before_is_said_to_stay(config, taken_down, monkeypatch):
+    made = submission(config, monkeypatch, "started", Head())
+    with pytest.raises(OvertoneError, match="already"):
+        made.carry_out(False, None)
+    assert not taken_down
+    assert "lab stays up, as before; overtone down 'my lab.yaml' takes it down" in made.progress._stream.getvalue()
+
+
 def test_why_it_failed_is_said_although_something_is_left(config, monkeypatch):
     def take_down(*_):
         raise OvertoneError("left on 10.0.0.1")
