@@ -74,7 +74,8 @@ def test_each_link_leads_to_a_page_and_an_anchor(site):
 
 def test_no_link_is_within_another():
     nested = re.compile(r"<a\b[^>]*>(?:(?!</a>).)*<a\b", re.DOTALL)
-    assert [page.name for page in PAGES if nested.search(page.read_text("utf-8"))] == []
+    style = re.compile(r"<style\b.*?</style>", re.DOTALL)  # its comments may name elements
+    assert [page.name for page in PAGES if nested.search(style.sub("", page.read_text("utf-8")))] == []
 
 
 def test_nothing_is_loaded_from_elsewhere(site):
