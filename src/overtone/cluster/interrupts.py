@@ -141,11 +141,11 @@ class _Lines:
             if not select.select([terminal], [], [], left)[0]:
                 return None
             found = os.read(terminal, 4096)
-            if not found and not self._typed:
-                return ""
             self._typed += found
-        line, _, self._typed = self._typed.partition(b"\n")
-        return f"{line.decode(errors='replace')}\n"
+            if not found:
+                break
+        line, end, self._typed = self._typed.partition(b"\n")
+        return (line + end).decode(errors="replace")
 
 
 class Interrupts:

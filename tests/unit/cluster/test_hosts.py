@@ -59,9 +59,11 @@ def test_a_host_that_is_too_slow_for_its_facts_is_named(hosts, monkeypatch):
 def test_a_second_ctrl_c_leaves_no_command_to_be_waited_for(hosts, monkeypatch):
     begun, abandoned = threading.Barrier(4), {address: threading.Event() for address in "abc"}
 
+    presses = [signal.SIGINT]
+
     def abandon(address: str) -> None:
-        if address == "a":
-            os.kill(os.getpid(), signal.SIGINT)  # while the others are to be abandoned
+        if presses:
+            os.kill(os.getpid(), presses.pop())  # while all are to be abandoned
             time.sleep(0.05)
         abandoned[address].set()
 

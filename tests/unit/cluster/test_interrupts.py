@@ -89,6 +89,11 @@ def test_the_limit_holds_for_half_a_line_and_for_all_answers_together(person, ty
     assert "no answer within 0.2 s: yes" in person.sees()
 
 
+def test_half_a_line_is_the_answer_if_the_input_ends_there(person):
+    person.types("n\x04\x04")  # the first hands over the letter, the second is the end
+    assert ask_yes_or_no("take it down?", within_s=60) is False
+
+
 def test_in_the_background_of_a_shell_nobody_is_waited_for(tmp_path):
     """To read the terminal there would stop the process."""
     code = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
@@ -108,18 +107,14 @@ class Hosts:
     def _abandon(self, addresses: Iterable[str]) -> None:
         """Abandon the commands on all of these hosts, also if Ctrl-C is pressed again meanwhile.
 
-        In a thread, which Ctrl-C does not interrupt: a command that is left out would be waited for.
+        A command that is left out would be waited for.
         """
-
-        def abandon() -> None:
-            for address in addresses:
-                self[address].abandon()
-
-        thread = threading.Thread(target=abandon)
-        thread.start()
-        while thread.is_alive():
+        left = list(addresses)
+        while left:
             with suppress(KeyboardInterrupt):
-                thread.join()
+                while left:
+                    self[left[-1]].abandon()
+                    left.pop()
 
     def _text(self, errors: Mapping[str, OvertoneError]) -> str:
         """Return one line for hosts with the same error."""

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from shlex import quote
+from typing import Any
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head_python import python_command
@@ -111,7 +112,7 @@ def _end_on_lost_hosts(hosts: Hosts, state: State, progress: Progress) -> None:
 def _set_up(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State, progress: Progress) -> None:
     """Give each host the token, and run the setup commands where they have not run yet."""
     info = state.info()
-    claim = json.dumps({"name": config.name, "id": info["id"], "began": info["began"]})
+    claim = {"name": config.name, "id": info["id"], "began": info["began"]}
     files = setup_files(config)
     commands = {address: setup_commands(config, address == hosts.head) for address in hosts.addresses}
     token = state.token().encode()
@@ -134,14 +135,14 @@ def _set_up(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State, pro
     hosts.each(set_up)
 
 
-def _claim(hosts: Hosts, address: str, claim: str) -> None:
+def _claim(hosts: Hosts, address: str, claim: Mapping[str, Any]) -> None:
     """Make a host the cluster's.
 
     Raises:
         RemoteError: Another cluster has claimed it since it was checked.
     """
-    found = hosts.facts(address, "--claim", input=claim.encode()).claim or {}
-    if found.get("id") != json.loads(claim)["id"]:
+    found = hosts.facts(address, "--claim", input=json.dumps(claim).encode()).claim or {}
+    if found.get("id") != claim["id"]:
         raise RemoteError(
             f"{hosts[address].name}: belongs to the cluster {found.get('name')}, which was started at the "
             "same moment; take that down first, or leave the host out"
