@@ -162,7 +162,7 @@ def _clear_up(
 
     The question has a limit: the cluster may cost, and there may be no watchdog yet.
     """
-    again = f"overtone down {quote(str(config.source))}"
+    again = down_command(config)
     if was_up:
         with _recorded_if_possible(progress):
             state.set_phase("up")
@@ -183,18 +183,23 @@ def _clear_up(
         progress.warn(str(left) or _interrupted_text(config))
 
 
+def down_command(config: ClusterConfig) -> str:
+    """Return the command that takes a cluster down."""
+    return f"overtone down {quote(str(config.source))}"
+
+
 def shield_text(config: ClusterConfig) -> str:
     """Return the line that the first Ctrl-C shows while a cluster is taken down."""
     return (
         "taking the cluster down; press Ctrl-C again to leave it as it is, which may go on costing: "
-        f"overtone down {quote(str(config.source))} takes it down"
+        f"{down_command(config)} takes it down"
     )
 
 
 def _interrupted_text(config: ClusterConfig) -> str:
     return (
         f"interrupted; something of {config.name} may be left, and may cost: "
-        f"overtone down {quote(str(config.source))} takes it down"
+        f"{down_command(config)} takes it down"
     )
 
 
@@ -240,7 +245,7 @@ def _left_text(config: ClusterConfig, left: list[Resource]) -> str:
     lines = "".join(f"\n  {one.kind} {one.id}: {one.state}" for one in left)
     return (
         f"{len(left)} of cluster {config.name} {'is' if len(left) == 1 else 'are'} left:{lines}\nrun "
-        f"`overtone down {quote(str(config.source))}` again; it is safe to repeat"
+        f"`{down_command(config)}` again; it is safe to repeat"
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from shlex import quote
 from typing import Any, Literal
 
 from overtone.cluster import apply
@@ -106,7 +105,7 @@ def _finish(session: Session, facts: Mapping[str, Any], ending: Ending, life: st
     if ending != "never":
         session.interrupts.shield(
             f"looking who else uses {config.name}; press Ctrl-C again to leave it as it is: "
-            f"overtone down {quote(str(config.source))} takes it down"
+            f"{apply.down_command(config)} takes it down"
         )
     while True:
         info = state.info()

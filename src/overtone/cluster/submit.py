@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from overtone.cluster import apply
@@ -258,5 +257,5 @@ class _Submission:
             why = f" for run {', '.join(others)}" if others else "" if self.has_started else ", as before"
             what = f"stays up{why}"
             self.progress.warn(
-                f"{self.config.name} {what}; overtone down {quote(str(self.config.source))} takes it down"
+                f"{self.config.name} {what}; {apply.down_command(self.config)} takes it down"
             )
