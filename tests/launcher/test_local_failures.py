@@ -279,27 +279,35 @@ def test_a_host_that_dies_in_mid_run_is_named(three_hosts: Network) -> None:
     done = three_hosts.overtone("down", "own")
     assert done.returncode == 1
     assert "host 10.0.0.3: root@10.0.0.3: " in done.stdout
+    assert "own.yaml` again, with --gone 10.0.0.3 if that is gone for good" in done.stdout
+    wrong = three_hosts.overtone("down", "own", "--gone", "10.0.0.4")
+    assert "10.0.0.4: not a host of own" in wrong.stdout
+    assert three_hosts.overtone("down", "own", "--gone", "10.0.0.3").returncode == 0
+    assert "own" not in three_hosts.overtone("clusters").stdout
 
 
 @pytest.mark.full
-def test_of_two_clusters_that_begin_at_once_on_a_host_one_has_it() -> None:
-    """The other is refused, and its end takes nothing from the first."""
+@pytest.mark.parametrize("names", [("aa", "bb"), ("aa", "aa")], ids=["two names", "one name"])
+def test_of_two_clusters_that_begin_at_once_on_a_host_one_has_it(names: tuple[str, str]) -> None:
+    """The other is refused, and its end takes nothing from the first; each has a machine, or a home, of its own."""
     with network(1) as net:
-        names = ("aa", "bb")
+        homes = [{"env": {"OVERTONE_HOME": str(net.project / f"home{i}")}} for i in range(2)]
         for name in names:
             net.write_config(f"{name}.yaml", name=name, workers={"min": 0})
-        begun = {name: net.begin("up", f"{name}.yaml") for name in names}
-        ends = {name: command.wait() for name, command in begun.items()}
-        said = {name: command.printed for name, command in begun.items()}
-        assert sorted(ends.values()) in ([0, 1], [0, 2]), said
-        winner, loser = sorted(names, key=lambda name: ends[name])
-        assert f"belongs to the cluster {winner}" in said[loser], said
+        begun = [net.begin("up", f"{name}.yaml", **home) for name, home in zip(names, homes, strict=True)]
+        ends = [command.wait() for command in begun]
+        said = [command.printed for command in begun]
+        assert sorted(ends) in ([0, 1], [0, 2]), said
+        winner, loser = sorted(range(2), key=lambda i: ends[i])
+        other = f"belongs to the cluster {names[winner]}"
+        assert (other if len(set(names)) == 2 else "another machine has begun to start a cluster aa") in said[loser]
         host = net.hosts[0]
-        assert json.loads(host.home(".overtone/cluster/claim.json").read_text())["name"] == winner
-        asked = net.overtone("exec", f"{winner}.yaml", "ray status >/dev/null && echo answers")
+        assert json.loads(host.home(".overtone/cluster/claim.json").read_text())["name"] == names[winner]
+        answers = "ray status >/dev/null && echo answers"
+        asked = net.overtone("exec", f"{names[winner]}.yaml", answers, **homes[winner])
         assert asked.stdout.startswith("answers\n"), asked.stdout
-        assert net.overtone("down", f"{loser}.yaml").returncode == 0
+        assert net.overtone("down", f"{names[loser]}.yaml", **homes[loser]).returncode == 0
         assert "raylet" in " ".join(host.processes().values())
-        assert net.overtone("down", f"{winner}.yaml").returncode == 0
+        assert net.overtone("down", f"{names[winner]}.yaml", **homes[winner]).returncode == 0
         assert net.left() == {}
         assert net.files_left() == []

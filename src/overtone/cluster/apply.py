@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from shlex import quote
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.costs import FREE, MACHINES, cost_so_far, cost_text, note_machines
 from overtone.cluster.interrupts import ANSWER_S, Ask, Interrupts
+from overtone.cluster.local.touched import leave_out
 from overtone.cluster.place import check_place, place_of
 from overtone.cluster.progress import Progress
 from overtone.cluster.providers import provider_of
@@ -42,6 +43,7 @@ def up(
     for_run: bool = False,
     ask: Ask | None = None,
     interrupts: Interrupts | None = None,
+    starter: str = "",
 ) -> bool:
     """Start a cluster, or what is missing of it.
 
@@ -53,6 +55,7 @@ def up(
         for_run: Whether the cluster is for one run alone, and ends with it.
         ask: Asks a person a question after a Ctrl-C; None if there is nobody to ask.
         interrupts: What handles Ctrl-C for the caller; None if nothing does.
+        starter: Identifies the caller, for `was_started_by`.
 
     Returns:
         Whether this call has started the cluster: it was not up before.
@@ -75,7 +78,7 @@ def up(
         if not is_known or (info["phase"] == "up" and not was_up):
             _begin(config, state)
         _note_config(config, state)
-        state.update(place=place_of(config))
+        state.update(place=place_of(config), **({} if was_up else {"starter": starter}))
         state.set_phase("up" if was_up else "starting")
         begin = getattr(provider, "start_for_run", provider.start) if for_run else provider.start
         try:
@@ -92,8 +95,21 @@ def up(
         return not was_up
 
 
+def was_started_by(starter: str, state: State) -> bool:
+    """Return whether a cluster is up because a call of `up` with this `starter` has started it.
+
+    Unlike the value that `up` returns, this is known also if Ctrl-C comes just before it returns.
+    """
+    info = state.info()
+    return info.get("phase") == "up" and info.get("starter") == starter
+
+
 def down(
-    config: ClusterConfig, progress: Progress | None = None, interrupts: Interrupts | None = None
+    config: ClusterConfig,
+    progress: Progress | None = None,
+    interrupts: Interrupts | None = None,
+    *,
+    gone: Sequence[str] = (),
 ) -> None:
     """Take a cluster down, and verify that nothing is left of it. A first Ctrl-C only says what goes on.
 
@@ -101,10 +117,12 @@ def down(
         config: The cluster's config.
         progress: Shows the phases.
         interrupts: What handles Ctrl-C for the caller; None if nothing does.
+        gone: Hosts that are gone for good: nothing is looked up or ended there.
 
     Raises:
         BusyError: Another command is changing the cluster.
         LeftError: Something is left; the message lists it.
+        OvertoneError: A host in `gone` is none of the cluster's.
         KeyboardInterrupt: A second Ctrl-C; a line has said what to do.
     """
     state = State.open(config)
@@ -112,6 +130,7 @@ def down(
     with state.hold("overtone down"), _handled(interrupts, progress) as interrupts:
         check_place(config, state.info())
         progress.cost = lambda: cost_so_far(state.info())
+        leave_out(gone, config, state)
         try:
             _take_down(config, state, progress, interrupts)
         except KeyboardInterrupt:
@@ -134,6 +153,7 @@ def _begin(config: ClusterConfig, state: State) -> None:
         name=config.name,
         provider=config.provider.type,
         id=uuid.uuid4().hex,
+        life_before=state.info().get("id"),
         began=time.time(),
         ended=None,
         machines={},
@@ -243,9 +263,11 @@ def _recorded_if_possible(progress: Progress) -> Iterator[None]:
 
 def _left_text(config: ClusterConfig, left: list[Resource]) -> str:
     lines = "".join(f"\n  {one.kind} {one.id}: {one.state}" for one in left)
+    silent = [f"--gone {one.id}" for one in left if one.is_unknown]
+    gone = f", with {' '.join(silent)} if that is gone for good" if silent else ""
     return (
         f"{len(left)} of cluster {config.name} {'is' if len(left) == 1 else 'are'} left:{lines}\nrun "
-        f"`{down_command(config)}` again; it is safe to repeat"
+        f"`{down_command(config)}` again{gone}; it is safe to repeat"
     )
 
 

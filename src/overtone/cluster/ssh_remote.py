@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -389,6 +390,7 @@ def _control_folder() -> str:
 def _close_all(pid: int) -> None:
     if os.getpid() != pid:
         return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interpreter ends: a traceback helps nobody
     for remote in list(_open_connections.values()):
         remote.close()
     shutil.rmtree(_folders.pop(pid, ""), ignore_errors=True)

@@ -113,11 +113,7 @@ def submit(
 
 
 class _Submission:
-    """One command, from the start of the cluster until the script runs.
-
-    Attributes:
-        has_started: Whether this command has started the cluster.
-    """
+    """One command, from the start of the cluster until the script runs."""
 
     def __init__(
         self,
@@ -131,9 +127,13 @@ class _Submission:
         self.config, self.program, self.ending, self.progress = config, program, ending, progress
         self.state = State.open(config)
         self.record = RunRecord(self.state.folder, new_id())
-        self.has_started = False
         self._head: Head | None = None
         self._interrupts, self._ask = interrupts, ask
+
+    @property
+    def has_started(self) -> bool:
+        """Whether the cluster is up because this command has started it."""
+        return apply.was_started_by(self.record.id, self.state)
 
     def carry_out(self, is_detached: bool, experiment: Path | None) -> int:
         """Submit, and see the run to its end."""
@@ -164,11 +164,11 @@ class _Submission:
         is_told = False
         while True:
             try:
-                self.has_started = apply.up(
+                has_started = apply.up(
                     self.config, self.progress, for_run=self.ending != "never", ask=self._ask,
-                    interrupts=self._interrupts,
+                    interrupts=self._interrupts, starter=self.record.id,
                 )  # fmt: skip
-                if self.has_started and self.ending == "started":
+                if has_started and self.ending == "started":
                     note_started(self.state)
                 self._head = Head(provider_of(self.config).reach(self.config, self.state))
                 return self._head

@@ -14,6 +14,7 @@ from overtone.cluster.config_reading import read_config
 from overtone.cluster.listing_of_clusters import config_of, recorded_config
 from overtone.cluster.local import start
 from overtone.cluster.local.host_facts import HostFacts
+from overtone.cluster.local.touched import touched
 from overtone.cluster.progress import Progress
 from overtone.cluster.providers import local
 from overtone.cluster.resource import Resource
@@ -197,7 +198,7 @@ def test_a_host_that_the_config_has_lost_goes_down_too(machines, config, tmp_pat
     shorter = written(tmp_path / "project", CONFIG.replace(", 10.0.0.2", ""))
     hosts = local._hosts(shorter)
     assert hosts.addresses == ["10.0.0.1"]
-    assert [hosts[one].address for one in local._touched(shorter, hosts)] == ["10.0.0.1", "10.0.0.2"]
+    assert [hosts[one].address for one in touched(shorter)] == ["10.0.0.1", "10.0.0.2"]
 
 
 def test_results_come_to_the_folder_that_was_uploaded(machines, config, tmp_path):

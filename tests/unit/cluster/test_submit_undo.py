@@ -54,7 +54,9 @@ def submission(config, monkeypatch, ending, head, has_started=False, error=None)
     made.state.update(id="1", phase="up")
 
     def up():
-        made.has_started, made._head = has_started, head
+        made._head = head
+        if has_started:
+            made.state.update(starter=made.record.id)
         if error is not None:
             raise error
         return head
@@ -110,6 +112,18 @@ def test_a_cluster_whose_head_is_not_reached_is_taken_down(config, taken_down, m
     else:
         with pytest.raises(OvertoneError, match="no address"):
             made.carry_out(False, None)
+    assert taken_down == ["lab"]
+
+
+def test_ctrl_c_just_before_the_start_returns_takes_the_cluster_down(config, taken_down, monkeypatch):
+    def up(config, *_, starter, **__):
+        made.state.update(phase="up", starter=starter)
+        raise KeyboardInterrupt
+
+    program = submit.Program((None, "train.py"), "~", "train.py", ())
+    made = submit._Submission(config, program, "started", Progress(stream=io.StringIO()), Interrupts(), None)
+    monkeypatch.setattr(submit.apply, "up", up)
+    assert made.carry_out(False, None) == 130
     assert taken_down == ["lab"]
 
 

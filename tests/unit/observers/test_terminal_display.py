@@ -219,6 +219,15 @@ def test_on_a_cluster_the_table_says_where_each_trial_runs_or_ran(run: Run) -> N
     run.close()
 
 
+def test_a_long_address_is_shown_as_a_whole(run: Run) -> None:
+    run.trial(0.5)
+    run.show(0.0)
+    (row,) = run.progress.table.rows.values()
+    row.node, row.pid = "fd00:1234:5678:9abc:def0:1234:5678:9abc", 4711
+    assert "[fd00:1234:5678:9abc:def0:1234:5678:9abc]:4711" in lines_of(run, 120)[-1]
+    run.close()
+
+
 @pytest.mark.parametrize(
     ("room", "header"),
     [

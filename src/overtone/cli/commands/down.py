@@ -17,6 +17,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="kill runs that go on, and leave results that no command has brought",
     )
+    parser.add_argument(
+        "--gone",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="a host that is gone for good: nothing is ended or looked up there; may be given several times",
+    )
     add_json(parser)
 
 
@@ -34,7 +41,7 @@ def run(args: Arguments) -> int:
     if not args.without_results and not bring_last_results(config, progress, ask):
         progress.end(f"cluster {config.name} stays up")
         return OK
-    down(config, progress)
+    down(config, progress, gone=args.gone)
     if args.json:
         from overtone.cli.json_output import write_json
         from overtone.cluster.listing_of_clusters import facts_of

@@ -38,6 +38,7 @@ class HostFacts:
         ray: The version of Ray; "" if it is not installed.
         overtone: The version of Overtone.
         claim: The cluster that it belongs to: "name" and "id"; None if none.
+        is_new: Whether that has claimed it just now, and may be starting.
         others: Names of other clusters whose processes run here, or that have just claimed the host.
         processes: The cluster's processes: pairs of a name and the begin, in seconds since 1970.
         files: The cluster's files.
@@ -54,6 +55,7 @@ class HostFacts:
     ray: str = ""
     overtone: str = ""
     claim: dict[str, Any] | None = None
+    is_new: bool = False
     others: list[str] = field(default_factory=list)
     processes: list[tuple[str, float]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -92,6 +94,7 @@ def facts(name: str, address: str, with_resources: bool) -> HostFacts:
         ray=_ray_version(),
         overtone=__version__,
         claim=claim,
+        is_new=bool(host_record.new_claim()),
         others=_other_clusters(name),
         processes=_processes(name),
         files=[*(host_record.files() if is_ours else []), *map(str, temporary_files.folders(name))],
@@ -101,8 +104,15 @@ def facts(name: str, address: str, with_resources: bool) -> HostFacts:
     )
 
 
-def end(name: str) -> None:
-    """End the cluster on this host: its processes, then its temporary files, its key and its files."""
+def end(name: str, lives: Sequence[str] = ()) -> None:
+    """End the cluster on this host: its processes, then its temporary files, its key and its files.
+
+    Args:
+        name: The cluster's name.
+        lives: If given: do nothing if another life of the cluster has just claimed the host.
+    """
+    if lives and host_record.new_claim().get("id") not in (None, *lives):
+        return
     end_marked(name)
     temporary_files.remove(name)
     host_record.remove_key(name)
@@ -120,7 +130,7 @@ def _processes(name: str) -> list[tuple[str, float]]:
 
 
 def _other_clusters(name: str) -> list[str]:
-    found = {host_record.new_owner(name)} - {""}
+    found = {str(host_record.new_claim().get("name") or name)} - {name}
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):  # it has ended, or is another user's
             other = process.environ().get(MARK)
@@ -155,6 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("address")
     parser.add_argument("--resources", action="store_true")
     parser.add_argument("--end", action="store_true")
+    parser.add_argument("--lives", metavar="ID", nargs="+", default=[], help="with --end: of these alone")
     parser.add_argument(
         "--claim", action="store_true", help="first make the host the cluster's, by a claim on standard input"
     )
@@ -162,9 +173,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--within", metavar="SECONDS", type=float, default=30.0)
     given = parser.parse_args(arguments)
     if given.end:
-        end(given.name)
+        end(given.name, given.lives)
     if given.claim:
-        host_record.take(json.load(sys.stdin))
+        host_record.take(**json.load(sys.stdin))
     deadline = time.monotonic() + given.within
     found = facts(given.name, given.address, given.resources)
     while given.wait_for and not found.runs(given.wait_for) and time.monotonic() < deadline:

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -44,20 +44,24 @@ def claim() -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def new_owner(name: str) -> str:
-    """Return the name of another cluster that has just claimed this host, also without a process; or ""."""
+def new_claim() -> dict[str, Any]:
+    """Return the claim of this host if it is new: its cluster may have no process here yet. If not, {}."""
     found = claim() or {}
-    began, other = found.get("began"), found.get("name")
-    is_new = isinstance(began, (int, float)) and time.time() - began < SETUP_S
-    return str(other) if other and other != name and is_new else ""
+    began = found.get("began")
+    return found if isinstance(began, (int, float)) and time.time() - began < SETUP_S else {}
 
 
-def take(wanted: Mapping[str, Any]) -> None:
-    """Make this host a cluster's, unless another one has just claimed it; `claim` tells which."""
+def take(wanted: Mapping[str, Any], lives: Sequence[str] = ()) -> None:
+    """Make this host a cluster's, unless another one has just claimed it; `claim` tells which.
+
+    Args:
+        wanted: The claim.
+        lives: The ids of earlier lives of the cluster, whose claims do not count.
+    """
     folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     folder().chmod(0o700)
     with locked(os.open(folder(), os.O_RDONLY)):  # two clusters may begin at the same moment
-        if not new_owner(str(wanted["name"])):
+        if new_claim().get("id") in (None, wanted["id"], *lives):
             replace_file(folder() / CLAIM, json.dumps(dict(wanted)).encode())
 
 

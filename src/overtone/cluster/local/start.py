@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from shlex import quote
-from typing import Any
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head_python import python_command
@@ -24,6 +23,7 @@ from overtone.cluster.local.host_record import AUTOSCALER, FOLDER, KEY, KNOWN_HO
 from overtone.cluster.local.hosts import Hosts
 from overtone.cluster.local.node_record import node_type
 from overtone.cluster.local.setup_commands import setup_commands, setup_files
+from overtone.cluster.local.touched import end_options, is_anothers, lives
 from overtone.cluster.progress import Progress
 from overtone.cluster.remote import RemoteError, UnreachableError, home_path, last_lines
 from overtone.cluster.run_folder import TEMPORARY
@@ -54,11 +54,13 @@ def start(config: ClusterConfig, hosts: Hosts, state: State, progress: Progress)
         check_facts(config, facts, {address: hosts[address].noise for address in facts})
         is_up = _adopt(config, facts, hosts, state)
         if not is_up:
+            _check_nobody_starts_it(config, facts, state)
             facts = _end_leftovers(config, facts, hosts)
             _end_on_lost_hosts(hosts, state, progress)
         touched = [*hosts.addresses, *(state.info().get("touched") or ())]
         state.update(touched=list(dict.fromkeys(touched)))  # before anything changes there
     with progress.phase("set up"):
+        _claim(config, facts, hosts, state)
         _set_up(config, facts, hosts, state, progress)
     if is_up:
         _put_autoscaler(config, facts, hosts, config.workers.min)
@@ -92,6 +94,26 @@ def _adopt(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State) -> b
     return is_up
 
 
+def _check_nobody_starts_it(config: ClusterConfig, facts: Facts, state: State) -> None:
+    """Check that no other machine is starting a cluster of this name on these hosts.
+
+    Raises:
+        RemoteError: One is, or its command was killed.
+    """
+    known = lives(state)
+    theirs = [address for address, one in facts.items() if is_anothers(one, known)]
+    if theirs:
+        raise RemoteError(f"{', '.join(theirs)}: {_started_elsewhere(config)}")
+
+
+def _started_elsewhere(config: ClusterConfig) -> str:
+    return (
+        f"another machine has begun to start a cluster {config.name} here; wait until it is up, and run this "
+        f"again to use it. If that command was killed, run overtone down {config.name} on that machine, or "
+        f"wait until {SETUP_S / 60:.0f} min after it began"
+    )
+
+
 def _end_leftovers(config: ClusterConfig, facts: Facts, hosts: Hosts) -> Facts:
     """End what a killed command, or a lost head, has left on hosts."""
     left = [address for address, one in facts.items() if one.processes]
@@ -104,15 +126,41 @@ def _end_leftovers(config: ClusterConfig, facts: Facts, hosts: Hosts) -> Facts:
 def _end_on_lost_hosts(hosts: Hosts, state: State, progress: Progress) -> None:
     """End the cluster on hosts that are no longer in its config, such as the head of its earlier start."""
     lost = [one for one in state.info().get("touched") or () if one not in hosts.addresses]
-    _, errors = hosts.try_each(lambda address, _: hosts.facts(address, "--end"), lost)
+    _, errors = hosts.try_each(lambda address, _: hosts.facts(address, end_options(state)), lost)
     for error in errors.values():
         progress.warn(f"{error}; what the cluster started there may still run")
+
+
+def _claim(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State) -> None:
+    """Make the hosts the cluster's. Those that are another's are left alone when this start is undone.
+
+    Raises:
+        RemoteError: Another cluster has claimed one since it was checked.
+    """
+    info = state.info()
+    claim = {"name": config.name, "id": info["id"], "began": info["began"]}
+    text = json.dumps({"wanted": claim, "lives": lives(state)}).encode()
+    fresh = [address for address in hosts.addresses if (facts[address].claim or {}).get("id") != info["id"]]
+    found, errors = hosts.try_each(lambda address, _: hosts.facts(address, "--claim", input=text), fresh)
+    owners = {address: one.claim or {} for address, one in found.items()}
+    lost = {address: owner for address, owner in owners.items() if owner.get("id") != info["id"]}
+    if lost:
+        state.update(touched=[one for one in state.info()["touched"] if one not in lost])
+    for address, owner in lost.items():
+        name = hosts[address].name
+        if owner.get("name") == config.name:
+            raise RemoteError(f"{name}: {_started_elsewhere(config)}")
+        raise RemoteError(
+            f"{name}: belongs to the cluster {owner.get('name')}, which was started at the same moment; take "
+            "that down first, or leave the host out"
+        )
+    for error in errors.values():
+        raise error
 
 
 def _set_up(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State, progress: Progress) -> None:
     """Give each host the token, and run the setup commands where they have not run yet."""
     info = state.info()
-    claim = {"name": config.name, "id": info["id"], "began": info["began"]}
     files = setup_files(config)
     commands = {address: setup_commands(config, address == hosts.head) for address in hosts.addresses}
     token = state.token().encode()
@@ -122,7 +170,6 @@ def _set_up(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State, pro
         digest = _digest([*commands[address], *map(str, files)])
         if (one.claim or {}).get("id") == info["id"] and one.setup == digest:
             return
-        _claim(hosts, address, claim)
         remote.check(install_command(), input=token)
         for source, target in files:
             remote.put(source, target)
@@ -133,20 +180,6 @@ def _set_up(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State, pro
         remote.check(install_command(f"{FOLDER}/setup-{address}"), input=digest.encode())
 
     hosts.each(set_up)
-
-
-def _claim(hosts: Hosts, address: str, claim: Mapping[str, Any]) -> None:
-    """Make a host the cluster's.
-
-    Raises:
-        RemoteError: Another cluster has claimed it since it was checked.
-    """
-    found = hosts.facts(address, "--claim", input=json.dumps(claim).encode()).claim or {}
-    if found.get("id") != claim["id"]:
-        raise RemoteError(
-            f"{hosts[address].name}: belongs to the cluster {found.get('name')}, which was started at the "
-            "same moment; take that down first, or leave the host out"
-        )
 
 
 def _run_setup(config: ClusterConfig, remote: SSHRemote, command: str) -> None:

@@ -6,6 +6,7 @@ from overtone.cluster.config import ClusterConfig
 from overtone.cluster.local.autoscaler_form import addresses, autoscaler_config
 from overtone.cluster.local.host_facts import HostFacts
 from overtone.cluster.local.hosts import Hosts
+from overtone.cluster.local.touched import end_options, is_anothers, lives, touched
 from overtone.cluster.progress import Progress
 from overtone.cluster.ray_form import yaml_text
 from overtone.cluster.resource import Resource
@@ -46,8 +47,14 @@ def find(config: ClusterConfig) -> list[Resource]:
     this machine has done nothing does not.
     """
     hosts = _hosts(config)
-    found, errors = hosts.try_each(lambda address, _: hosts.facts(address), _touched(config, hosts))
-    left = [one for address, facts in found.items() for one in _resources(address, facts)]
+    found, errors = hosts.try_each(lambda address, _: hosts.facts(address), touched(config))
+    known = lives(State(config.name))
+    left = [
+        one
+        for address, facts in found.items()
+        if not is_anothers(facts, known)
+        for one in _resources(address, facts)
+    ]
     return [*left, *(Resource("host", address, str(error)) for address, error in errors.items())]
 
 
@@ -69,10 +76,10 @@ def stop(config: ClusterConfig, state: State, progress: Progress) -> None:
     Hosts that do not answer are left; `find` names them.
     """
     hosts = _hosts(config)
-    touched = _touched(config, hosts)
+    options = end_options(state)
     for is_head in (True, False):
-        some = [address for address in touched if (address == hosts.head) == is_head]
-        _, errors = hosts.try_each(lambda address, _: hosts.facts(address, "--end", ENDS_S), some)
+        some = [address for address in touched(config) if (address == hosts.head) == is_head]
+        _, errors = hosts.try_each(lambda address, _: hosts.facts(address, options, ENDS_S), some)
         for error in errors.values():
             progress.warn(str(error))
 
@@ -86,15 +93,6 @@ def reach(config: ClusterConfig, state: State) -> SSHRemote:
 def _hosts(config: ClusterConfig) -> Hosts:
     state = State.open(config)
     return Hosts(config, state.folder, state.info().get("touched") or ())
-
-
-def _touched(config: ClusterConfig, hosts: Hosts) -> list[str]:
-    """Return the hosts that may have something of the cluster: all, if this machine does not know.
-
-    A host that the config has lost since is among them.
-    """
-    touched = State(config.name).info().get("touched")
-    return hosts.addresses if touched is None else list(touched)
 
 
 def _resources(address: str, facts: HostFacts) -> list[Resource]:

@@ -28,6 +28,7 @@ Line = list[tuple[str, str]]
 MAX_ROWS = 24
 _BAR = 30
 _MAX_CELL = 22
+_MAX_LOCATION = 48  # an IPv6 address and a process
 _GAP = "  "
 _LABELS = {"cpu": "CPUs", "gpu": "GPUs"}
 _DOT = " · "
@@ -39,6 +40,7 @@ class _Column(NamedTuple):
     header: str
     cell: Callable[[Row], Any]
     right: bool
+    most: int = _MAX_CELL
 
 
 _LOCATION, _TIME = "location", "time"
@@ -80,7 +82,7 @@ class Frame:
         if not shown:
             return []
         columns = self._columns(shown)
-        texts = [[_text(column.cell(row)) for row in shown] for column in columns]
+        texts = [[_text(column.cell(row), column.most) for row in shown] for column in columns]
         cells = [self._widen(column, texts[i]) for i, column in enumerate(columns)]
         fitting = _how_many_fit([width(column[0]) for column in cells], room)
         headers = [column.header for column in columns]
@@ -187,7 +189,7 @@ class Frame:
         ]
         self._has_location = self._has_location or any(map(location, rows))
         if self._has_location:
-            columns.insert(2, _Column(_LOCATION, location, False))
+            columns.insert(2, _Column(_LOCATION, location, False, _MAX_LOCATION))
         skipped = ("training_iteration", "time_total_s")
         columns += [
             _Column(header, lambda row, name=name: lookup(row.metrics, name), True)  # type: ignore[misc]
@@ -222,10 +224,10 @@ def _seconds(row: Row, progress: Progress) -> str | None:
     return duration(seconds)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, most: int) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    return cut(show(value), _MAX_CELL)
+    return cut(show(value), most)
 
 
 def _how_many_fit(widths: Iterable[int], room: int) -> int:

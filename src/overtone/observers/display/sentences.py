@@ -154,8 +154,11 @@ def unfinished(progress: Progress) -> list[str]:
 
 
 def location(row: Row) -> str:
-    """Return where on a cluster a trial runs, `10.0.0.2:4711`, or ran last, `10.0.0.2`; "" on one machine."""
-    place = row.node_ip
+    """Return where on a cluster a trial runs, `10.0.0.2:4711`, or ran last, `10.0.0.2`; "" on one machine.
+
+    An address with colons is in brackets: `[fd00::2]:4711`.
+    """
+    place = f"[{row.node_ip}]" if ":" in row.node_ip else row.node_ip
     if not row.node or place.startswith("127."):
         return ""
     return f"{place}:{row.pid}" if row.pid and Status(row.status).is_placed else place
