@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import select
 import shutil
 import signal
 import subprocess
@@ -314,15 +315,20 @@ class Command:
         os.kill(children(self.process.pid)[0], number)
 
     def wait(self, within_s: float = LONG_S) -> int:
-        """Its exit status; all its output is in `printed` then."""
+        """Its exit status, as shells give it; all its output is in `printed` then.
+
+        Ctrl-C during an import, where a dataclass compiles its methods, lets CPython end by the signal in the end,
+        although a handler of KeyboardInterrupt has returned 130: a shell says 130 then, too.
+        """
         try:
             output, _ = self.process.communicate(timeout=within_s)
         except subprocess.TimeoutExpired:
             self.signal(signal.SIGKILL)
             output, _ = self.process.communicate()
             raise AssertionError(f"it did not end within {within_s:g} s:\n{self.printed}{output}") from None
-        self.printed += output
-        return self.process.returncode
+        self.printed += output or ""
+        code = self.process.returncode
+        return code if code >= 0 else 128 - code
 
 
 @contextmanager
@@ -362,3 +368,13 @@ def until(is_so: Callable[[], Any], what: str, within_s: float = LONG_S) -> Any:
 
 
 __all__ = ["LONG_S", "Command", "Host", "Network", "network", "overtone", "quote", "until"]
+
+
+def read_until(fd: int, text: bytes, after: bytes = b"") -> bytes:
+    """Read from a terminal until `text` comes, after `after`."""
+    seen = b""
+    while text not in seen[seen.find(after) if after in seen else len(seen) :]:
+        ready, _, _ = select.select([fd], [], [], LONG_S)
+        assert ready, seen.decode(errors="replace")
+        seen += os.read(fd, 65536)
+    return seen

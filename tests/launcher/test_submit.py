@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import pty
-import select
 import shutil
 import signal
 import struct
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from overtone.reading.journal_index import JournalIndex
-from tests.launcher.ssh_hosts import LONG_S, Command, Network, network, until
+from tests.launcher.ssh_hosts import LONG_S, Command, Network, network, read_until, until
 
 SCRIPT = """
 import argparse, os, socket, sys, time
@@ -271,16 +270,6 @@ def test_down_lets_a_detached_run_save_and_brings_its_results(three_hosts):
     assert three_hosts.left() == {}
     assert all(trial.iteration >= 2 for trial in trials(three_hosts))
     assert len(trials(three_hosts)) == 2
-
-
-def read_until(fd: int, text: bytes, after: bytes = b"") -> bytes:
-    """Read from a terminal until `text` comes, after `after`."""
-    seen = b""
-    while text not in seen[seen.find(after) if after in seen else len(seen) :]:
-        ready, _, _ = select.select([fd], [], [], LONG_S)
-        assert ready, seen.decode(errors="replace")
-        seen += os.read(fd, 65536)
-    return seen
 
 
 @pytest.mark.full
