@@ -21,7 +21,7 @@ HOSTS = $(addprefix tests/cluster/test_,gangs.py hosts.py ray_host.py sharing.py
 CLUSTER = tests/conformance/test_engine_ray.py tests/cluster $(addprefix --ignore=,$(HOSTS))
 cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
 	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=900 $(CLUSTER)
-	@CONFORMANCE_SUBJECT=ray CONFORMANCE_SAMPLE=30 .venv/ray/bin/python -m pytest --timeout=300 tests/ray_behaviour
+	@CONFORMANCE_SUBJECT=ray CONFORMANCE_SAMPLE=15 .venv/ray/bin/python -m pytest --timeout=300 tests/ray_behaviour
 
 hosts: .venv/ray.stamp  ## hosts in network namespaces, gangs over several nodes, and drivers that share a cluster
 	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=900 $(HOSTS)
