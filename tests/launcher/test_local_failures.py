@@ -17,7 +17,7 @@ from tests.launcher.ssh_hosts import HOME, PROFILE, Command, Network, network, r
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("at", "setup"),
-    [("check: 3 hosts", "true"), ("sleep 1000", "sleep 1000; touch ~/went-on"), ("start head:", "true"), ("start workers:", "true")],
+    [("check 3 hosts", "true"), ("sleep 1000", "sleep 1000; touch ~/went-on"), ("start head:", "true"), ("start workers:", "true")],
     ids=["check", "set up", "start head", "start workers"],
 )
 def test_ctrl_c_takes_down_what_was_started(three_hosts: Network, at: str, setup: str) -> None:

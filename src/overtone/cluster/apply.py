@@ -83,7 +83,7 @@ def up(
         begin = getattr(provider, "start_for_run", provider.start) if for_run else provider.start
         try:
             begin(config, state, progress)
-            with progress.phase("check", "what is up"):
+            with progress.phase("check what was started"):
                 note_machines(config, state, provider.find(config))
             state.set_phase("up")
         except BaseException as error:
@@ -140,7 +140,7 @@ def down(
 
 def _exists(provider: Any, config: ClusterConfig, progress: Progress) -> bool:
     """Return whether a machine of the cluster is there: its watchdog may have taken it down meanwhile."""
-    with progress.phase("check", "what is up"):
+    with progress.phase("check what is up"):
         found = provider.find(config)
     return any(one.kind in MACHINES and not one.is_unknown and one.state != "terminating" for one in found)
 

@@ -19,7 +19,8 @@ PATIENCE_S = 90.0
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
 _LOOK_S = 1.0
-_SHOW_CURSOR = b"\x1b[?25h"
+_SHOW_CURSOR, _HIDE_CURSOR = b"\x1b[?25h", b"\x1b[?25l"
+_UP = b"\x1b[1A"
 
 
 class Screen:
@@ -27,12 +28,18 @@ class Screen:
 
     Args:
         fd: Where to write.
+
+    Attributes:
+        has_table: Whether the run redraws a table: it has hidden the cursor.
     """
 
     def __init__(self, fd: int | None = None) -> None:
         self._fd = sys.stdout.fileno() if fd is None else fd
         self._is_open = True
         self._ends_line = True
+        self._n_added = 0
+        self._tail = b""
+        self.has_table = False
 
     def write(self, data: bytes) -> None:
         """Write all bytes."""
@@ -46,13 +53,26 @@ class Screen:
                 self._is_open = False
         if data:
             self._ends_line = data.endswith(b"\n")
+            seen = self._tail + data
+            shown, hidden = seen.rfind(_SHOW_CURSOR), seen.rfind(_HIDE_CURSOR)
+            if shown != hidden:
+                self.has_table = hidden > shown
+            self._tail = data[-len(_SHOW_CURSOR) :]
 
     def leave(self, has_terminal: bool) -> None:
         """Make a terminal fit for the next line of this command: a live table may have hidden the cursor."""
+        has_table = self.has_table
         if has_terminal:
             self.write(_SHOW_CURSOR)
+        self._n_added = 0 if self._ends_line else 1
         if not self._ends_line:
             self.write(b"\n")
+        self.has_table = has_table
+
+    def come_back(self) -> None:
+        """Undo `leave`, if the cursor is where that left it: the table is redrawn in its place."""
+        self.write(_UP * self._n_added + _HIDE_CURSOR)
+        self._ends_line = not self._n_added
 
 
 class Following:

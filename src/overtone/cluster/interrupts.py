@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
 from typing import Any, Literal, Protocol
 
 from overtone.cluster.progress import ERASE_LINE, Progress
@@ -48,33 +49,37 @@ def can_ask() -> bool:
         return False
 
 
-def ask(name: str) -> Choice:
+def ask(name: str, *, is_erased: bool = False) -> Choice:
     """Ask a person what Ctrl-C means; a second one, or the end of the input, means stop.
 
     The run goes on meanwhile, on a cluster whose watchdog keeps its limits: the question waits.
 
     Args:
         name: The command that shows the run again.
+        is_erased: Whether the question is erased after the answer, with the cursor where it was before:
+            a table that is redrawn finds its place by it.
     """
     text = (
-        f"\novertone: [d]etach (the run goes on; {name} shows it), [s]top it and take down what was "
+        f"overtone: [d]etach (the run goes on; {name} shows it), [s]top it and take down what was "
         "started, or [c]ontinue? "
     )
     lines = _Lines(None)
-    while not _is_in_background():
-        sys.stderr.write(text)
+    n_rows, choice = 0, None
+    while choice is None and not _is_in_background():
+        sys.stderr.write(f"\n{text}")
         sys.stderr.flush()
         try:
-            line = lines.read()
+            line = lines.read() or ""
         except KeyboardInterrupt:
-            sys.stderr.write("\n")
-            return "stop"
+            line = ""
         if not line:
-            return "stop"
-        choice = _CHOICES.get(line.strip().lower())
-        if choice is not None:
-            return choice
-    return "stop"
+            sys.stderr.write("\n")
+        choice = _CHOICES.get(line.strip().lower()) if line else "stop"
+        n_rows += 2 + (len(text) + len(line.strip()) - 1) // get_terminal_size().columns
+    if is_erased and n_rows:
+        sys.stderr.write(f"\r\x1b[{n_rows}A\x1b[J")
+        sys.stderr.flush()
+    return choice or "stop"
 
 
 def ask_yes_or_no(question: str, *, default: bool = True, within_s: float | None = None) -> bool:

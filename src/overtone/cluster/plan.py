@@ -19,7 +19,10 @@ _NO_PRICE = Price(0.0, "")
 """The price of a node that the provider does not sell by its type."""
 
 _LEFT = {
-    "local": "on each host ~/overtone_work/{name} and the packages of setup; results in ~/overtone_results",
+    "local": (
+        "on the head ~/overtone_work/{name}, the results in ~/overtone_results, and the output of runs in "
+        "~/.overtone/cluster/runs; on each host what setup installs"
+    ),
     "aws": "nothing: no instance, volume, address, key pair, security group or role with the cluster's tag",
     "gcp": "nothing: no instance and no disk with the cluster's label",
     "kubernetes": "nothing: no object with the cluster's label",

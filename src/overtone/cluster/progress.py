@@ -63,7 +63,7 @@ class Progress:
             outcome = "interrupted"
             raise
         except LeftPhase:
-            outcome = "left"
+            outcome = "detached"
             raise
         finally:
             _, began = self._phases.pop()

@@ -22,6 +22,7 @@ from overtone.cluster.remote import RemoteError
 from overtone.cluster.run_record import RunRecord, records
 from overtone.cluster.upload import UNFINISHED
 from overtone.errors import NoRoomError, StorageError
+from overtone.journal.lines import has_records
 from overtone.journal.lock import is_locked
 from overtone.reading.location import RESULTS
 from overtone.regular_files import open_regular
@@ -112,6 +113,15 @@ class Results:
         """Where the experiments are: a folder here, or a URL."""
         known = self._record.facts["experiments"].values()
         return [fact["url"] or fact["here"] for fact in known]
+
+    @property
+    def unfinished(self) -> list[Path]:
+        """The folders here of experiments that have something left to do."""
+        from overtone.run.resume.target import is_finished  # takes a third of a second
+
+        known = self._record.facts["experiments"].values()
+        here = [Path(fact["here"]) for fact in known if not fact["url"]]
+        return [one for one in here if has_records(one / JOURNAL) and not is_finished(one)]
 
     @property
     def is_whole(self) -> bool:

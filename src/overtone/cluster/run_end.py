@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from shlex import join
 from typing import Any, Literal
 
 from overtone.cluster import apply
@@ -64,6 +66,8 @@ def see_to_end(session: Session, ending: Ending, life: str) -> int:
     except (OvertoneError, OSError) as error:
         raise OvertoneError(ended_without_results(error, config)) from None
     status = exit_status(facts, progress.warn)
+    if status:
+        progress.warn(f"{session.record.facts.get('script', 'the script')} ended with exit code {status}")
     is_down = _finish(session, facts, ending, life)
     progress.end(_last_line(session, is_down))
     return status
@@ -191,8 +195,19 @@ def _lost(session: Session, error: UnreachableError) -> int:
     return 1
 
 
+def submit_command(session: Session, experiment: Path) -> str:
+    """Return the command that goes on with an experiment of a run, on the same cluster."""
+    facts = session.record.facts
+    words = ["overtone", "submit", os.path.relpath(session.config.source), str(facts.get("script", "SCRIPT"))]
+    arguments = facts.get("arguments") or []
+    return join([*words, "--resume", str(experiment), *(["--", *arguments] if arguments else [])])
+
+
 def _last_line(session: Session, is_down: bool) -> str:
     places = session.results.places
     results = f"results: {', '.join(places)}" if places else "no experiment was run"
-    left = "nothing is left" if is_down else f"{session.config.name} is up; overtone down takes it down"
+    if unfinished := session.results.unfinished:
+        results += f"; to go on: {submit_command(session, unfinished[-1])}"
+    up = f"{session.config.name} is up; overtone down takes it down"
+    left = "nothing is left running" if is_down else up
     return f"{results}; {apply.summary(session.config)}{left}"

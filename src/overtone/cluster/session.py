@@ -91,7 +91,7 @@ class Session:
                     break
                 except KeyboardInterrupt:
                     screen.leave(self.has_terminal)
-                    self._on_interrupt()
+                    self._on_interrupt(screen)
             screen.leave(self.has_terminal)
             with self.progress.phase("bring back"):
                 stack.close()  # a copy that is under way
@@ -108,7 +108,7 @@ class Session:
         self.record.note({"status": facts["status"], "end": facts})
         return facts
 
-    def _on_interrupt(self) -> None:
+    def _on_interrupt(self, screen: Screen) -> None:
         """Ask what Ctrl-C means, or stop politely; more of them are less polite.
 
         Raises:
@@ -116,18 +116,21 @@ class Session:
         """
         self._n_interrupts += 1
         if self._n_interrupts == 1 and can_ask():
-            choice = ask(attach_command(self.config))
+            choice = ask(attach_command(self.config), is_erased=screen.has_table)
             if choice == "detach":
                 raise Detached
+            if screen.has_table:
+                screen.come_back()
             if choice == "continue":
                 self._n_interrupts = 0
                 return
         signum = signal.SIGINT if self._n_interrupts < 3 else signal.SIGKILL
-        self.progress.warn(
-            "stopping the run: trials save and end; Ctrl-C again ends them at once"
-            if self._n_interrupts == 1
-            else "ending the run at once"
-        )
+        if not (self._n_interrupts == 1 and screen.has_table):  # the table's lines would be between its own
+            self.progress.warn(
+                "stopping the run: trials save and end; Ctrl-C again ends them at once"
+                if self._n_interrupts == 1
+                else "ending the run at once"
+            )
         try:
             self.head.stop(self.record.id, signum)
         except (UnreachableError, RemoteError) as error:

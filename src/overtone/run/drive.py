@@ -32,6 +32,7 @@ from overtone.run.resume.resume import resume
 from overtone.run.resume.snapshot import snapshots_of
 from overtone.run.searcher_host import Answers
 from overtone.run.storage.deletions import deletions_for
+from overtone.run.storage.experiment_list import is_submitted
 from overtone.run.storage.folder_watch import FolderWatch
 from overtone.run.storage.leftover_checkpoints import LateSaves, clear_out, clear_up
 from overtone.run.storage.overview import Overview
@@ -143,7 +144,7 @@ class Drive:
                 for observer, error in unfinished:
                     if observer.ends_run:
                         raise error
-                if is_resumable:
+                if is_resumable and not is_submitted():
                     parts.tell(f"to go on with it: overtone resume {parts.folder}")
 
     def interrupt(self) -> None:

@@ -12,7 +12,7 @@ from overtone.cluster.progress import LeftPhase, Progress
 
 
 @pytest.mark.parametrize(
-    ("error", "outcome"), [(None, "done"), (KeyboardInterrupt, "interrupted"), (LeftPhase, "left"), (ValueError, "failed")]
+    ("error", "outcome"), [(None, "done"), (KeyboardInterrupt, "interrupted"), (LeftPhase, "detached"), (ValueError, "failed")]
 )
 def test_a_phase_says_how_it_ended(error, outcome):
     stream = io.StringIO()

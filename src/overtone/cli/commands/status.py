@@ -64,7 +64,7 @@ def _show(facts: dict[str, Any]) -> None:
     running = [one for one in facts["experiments"] or () if one["state"] == "running"]
     if facts["experiments"] is not None:
         say()
-        say(f"{len(running)} of {len(facts['experiments'])} experiments on the head run")
+        say(f"experiments on the head: {len(facts['experiments'])}, of which {len(running)} running")
     for one in running:
         say(f"  {one['name']}: {one['trials']} trials, {one['results']} results")
 

@@ -49,7 +49,7 @@ Facts = Mapping[str, HostFacts]
 
 def start(config: ClusterConfig, hosts: Hosts, state: State, progress: Progress) -> None:
     """Start the cluster, or what is missing of it."""
-    with progress.phase("check", f"{len(hosts.addresses)} hosts"):
+    with progress.phase(f"check {len(hosts.addresses)} hosts"):
         facts: Facts = hosts.each(lambda address, _: hosts.facts(address, "--resources"))
         check_facts(config, facts, {address: hosts[address].noise for address in facts})
         is_up = _adopt(config, facts, hosts, state)

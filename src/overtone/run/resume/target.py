@@ -12,6 +12,7 @@ from typing import Any, Literal
 from overtone.errors import OvertoneError, StorageError
 from overtone.regular_files import open_regular
 from overtone.run.header.source_hash import main_script
+from overtone.run.storage.experiment_list import is_submitted
 from overtone.run.storage.location import locate
 from overtone.store.folder_mark import JOURNAL, LOCK
 
@@ -120,9 +121,10 @@ def _about_new(earlier: Path, trainable: str, is_over: bool) -> str:
     """Return a line about an earlier experiment of the same script, which a new one does not continue."""
     if is_over:
         return f"a new experiment begins; the last one of {trainable}, which is finished, is in {earlier}"
+    command = "" if is_submitted() else f"overtone resume {earlier}, or "
     return (
         f"a new experiment begins; the last one of {trainable} is unfinished, in {earlier}. To go on with it "
-        f'instead: overtone resume {earlier}, or resume="AUTO"'
+        f'instead: {command}resume="AUTO"'
     )
 
 

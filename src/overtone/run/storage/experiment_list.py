@@ -14,6 +14,11 @@ ENVIRONMENT = "OVERTONE_EXPERIMENT_LIST"
 """The path of that file; nothing is listed without it."""
 
 
+def is_submitted() -> bool:
+    """Return whether `overtone submit` has started this script: its command says how to go on, elsewhere."""
+    return bool(os.environ.get(ENVIRONMENT))
+
+
 def list_experiment(place: ResultsPlace) -> None:
     """Append the folder, its inode and the URL of an experiment, as one line of JSON.
 
