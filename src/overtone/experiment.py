@@ -32,7 +32,7 @@ _LIST = must(
     lambda value: (
         hasattr(value, "__iter__")
         and not isinstance(value, (str, bytes))
-        and not any(isinstance(one, type) for one in value)
+        and not any(isinstance(one, (type, str, bytes, int, float, Mapping)) for one in value)
     ),
     " must be a list of Callback objects, such as [MyCallback()]",
 )

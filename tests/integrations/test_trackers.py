@@ -139,6 +139,16 @@ def test_mlflow_after_a_kill_of_the_driver(tmp_path, empty_database):
     )  # fmt: skip
 
 
+def test_a_place_that_mlflow_refuses_lacks_all_results(tmp_path):
+    """Since 3.13, MLflow refuses to track in a folder."""
+    search(str(tmp_path), [], n=2)
+    sync = [sys.executable, "-m", "overtone", "sync", str(tmp_path / "search"), "--to", "mlflow", "--timeout", "3"]
+    for _ in range(2):
+        said = subprocess.run([*sync, "--uri", str(tmp_path / "mlruns")], capture_output=True, text=True)
+        assert said.returncode == 1, said.stdout
+        assert "mlflow lacks 20 of 20 results (" in said.stdout + said.stderr
+
+
 def test_sync_after_a_run_without_a_tracker(tmp_path, empty_database):
     shutil.copy(empty_database, tmp_path / "mlflow.db")
     search(str(tmp_path), [], n=3)

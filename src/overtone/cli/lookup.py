@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overtone.cli.exit_codes import NotFoundError
-from overtone.errors import StorageError
+from overtone.errors import ArgumentError, StorageError
 from overtone.reading.location import RESULTS, located
 from overtone.reading.location import experiment_names as experiment_names
 from overtone.reading.trial_names import UnknownTrialError, find_trial, listed
-from overtone.store.files import is_url
+from overtone.store.files import is_url, local_path
 from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 
 
 def results_folder(given: str | None) -> Path:
-    """Return the folder in which experiments are looked up by name."""
-    return Path(given if given is not None else RESULTS).expanduser().absolute()
+    """Return the folder in which experiments are looked up by name, or into which they are written.
+
+    Raises:
+        ArgumentError: It is a URL of a store.
+    """
+    if given is not None and is_url(given):
+        raise ArgumentError(f"{given}: must be a folder of this machine; an experiment there has its own URL")
+    return Path(local_path(given) if given is not None else RESULTS).expanduser().absolute()
 
 
 def journal_of(name: str, directory: str | None = None) -> Path:
@@ -36,7 +42,7 @@ def journal_of(name: str, directory: str | None = None) -> Path:
     """
     if is_url(name):
         return _fetched(name)
-    name = name.removeprefix("file://")
+    name = local_path(name)
     results = results_folder(directory)
     is_name = os.sep not in name.rstrip(os.sep) and name not in (".", "..", "~")
     try:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from tempfile import mkdtemp
 
 from overtone.errors import OvertoneError, StorageError
@@ -156,5 +157,6 @@ def _check_absent(target: Path) -> None:
         origin = origin_of(header(journal))
         what = f"the import of {origin}" if origin else "an experiment"
     raise OvertoneError(
-        f"{target} exists already: it is {what}. To import under another name: --name {target.name}-2"
+        f"{target} exists already: it is {what}. To import under another name: --name "
+        f"{quote(f'{target.name}-2')}"
     )

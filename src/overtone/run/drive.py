@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from overtone.control.inbox import Inbox
@@ -145,7 +146,7 @@ class Drive:
                     if observer.ends_run:
                         raise error
                 if is_resumable and not is_submitted():
-                    parts.tell(f"to go on with it: overtone resume {parts.folder}")
+                    parts.tell(f"to go on with it: overtone resume {quote(str(parts.folder))}")
 
     def interrupt(self) -> None:
         """Interrupt the loop, now or when it begins; callable from any thread and from a signal handler."""

@@ -22,6 +22,12 @@ def is_url(text: str) -> bool:
     return found is not None and found[1].lower() not in ("file", "local")
 
 
+def local_path(text: str) -> str:
+    """Return a path, or the path of a URL of this machine's own file system, such as file:///tmp/search."""
+    found = _URL.fullmatch(text)
+    return found[2] if found is not None and found[1].lower() in ("file", "local") else text
+
+
 def protocol_of(url: str) -> str:
     """Return the protocol of a URL, such as "s3"; "file" for a path."""
     found = _URL.fullmatch(url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -233,9 +234,12 @@ def _without_sweeps(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
 def _name(file: Mapping[str, Any], path: Path | None, program: Program, words: Sequence[str]) -> str:
     """Return the name of the sweep's folder: equal for the same file, so that the sweep resumes.
 
-    Without a file, it is equal for the same command, whose sweeps are the space.
+    Without a file, it is equal for the same command, whose sweeps are the space. A changed grid is another
+    sweep: resumed at its nth point, it would leave out the points before that.
     """
     about = os.fspath(path.absolute()) if path is not None else f"{os.getcwd()} {' '.join(words)}"
+    if file.get("method") == "grid":
+        about += json.dumps(file.get("parameters"), default=str)
     digest = hashlib.sha256(about.encode()).hexdigest()[:6]
     shown = str(file.get("name") or (path.stem if path is not None else program.__name__))
     return f"{re.sub(r'[^A-Za-z0-9_.=+-]+', '_', shown).strip('._') or 'sweep'}_{digest}"

@@ -46,6 +46,11 @@ class Tuner(KnownKeywords):
         own = getattr(trainable, "run_config", None)  # a trainer may bring one
         self._trainable = trainable
         self._space = param_space
+        configs = ("tune_config", tune_config, TuneConfig), ("run_config", run_config, RunConfig)
+        for name, value, kind in configs:
+            if value is not None and not isinstance(value, kind):
+                made = f"tune.{kind.__name__}(...)"
+                raise ArgumentError(f"{name}={value!r}: must be None or made with {made}")
         self._tune = tune_config or TuneConfig()
         self._run = run_config or (own if isinstance(own, RunConfig) else RunConfig())
         self._results: ResultGrid | None = None

@@ -32,5 +32,8 @@ def _after(traceback: TracebackType | None, folder: str) -> TracebackType | None
 
 def in_one_line(error: BaseException) -> str:
     """Return the type and the first line of an error."""
-    text = str(error).strip()
+    try:
+        text = str(error).strip()
+    except Exception:  # a user's class may do anything
+        text = ""
     return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__

@@ -6,7 +6,7 @@ import pytest
 
 from overtone.cli.exit_codes import NotFoundError
 from overtone.cli.lookup import journal_of, trial_id
-from overtone.errors import OvertoneError
+from overtone.errors import ArgumentError, OvertoneError
 
 
 def test_an_experiment_is_a_folder_a_journal_a_name_or_its_beginning(tell, results, monkeypatch):
@@ -28,7 +28,10 @@ def test_an_experiment_is_a_folder_a_journal_a_name_or_its_beginning(tell, resul
 def test_names_are_looked_up_below_dir(tell, tmp_path):
     tell("train_1").close()
     tell("train_1", tmp_path / "other").close()
-    assert journal_of("train_1", str(tmp_path / "other")) == tmp_path / "other" / "train_1" / "journal.jsonl"
+    for directory in (str(tmp_path / "other"), f"file://{tmp_path}/other"):
+        assert journal_of("train_1", directory) == tmp_path / "other" / "train_1" / "journal.jsonl"
+    with pytest.raises(ArgumentError, match="s3://bucket/results: must be a folder of this machine"):
+        journal_of("train_1", "s3://bucket/results")
 
 
 def test_a_folder_here_that_is_no_experiment_does_not_hide_a_name(tell, results, tmp_path, monkeypatch):

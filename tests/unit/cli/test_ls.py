@@ -87,7 +87,8 @@ def test_one_whose_driver_died_before_its_first_line_cannot_be_resumed(overtone,
 def test_another_folder_and_an_experiment_itself(overtone, tell, tmp_path):
     tell("one", tmp_path / "here").close()
     (tmp_path / "here" / "notes").mkdir()
-    assert [one["name"] for one in overtone("ls", tmp_path / "here", "--json").data] == ["one"]
+    for folder in (tmp_path / "here", f"file://{tmp_path}/here"):
+        assert [one["name"] for one in overtone("ls", folder, "--json").data] == ["one"]
     assert [one["name"] for one in overtone("ls", tmp_path / "here" / "one", "--json").data] == ["one"]
 
 

@@ -63,6 +63,19 @@ def test_another_space_in_the_command_is_another_sweep(folder):
     assert name("lr=1,2") != name("lr=interval(1,2)")
 
 
+def test_a_changed_grid_is_another_sweep_and_a_changed_range_is_not(folder):
+    path = folder / "sweep.json"
+
+    def name(method, **domain):
+        path.write_text(json.dumps({**_FILE, "method": method, "parameters": {"lr": domain}}))
+        return sweep_of(path, [], {}).arguments["name"]
+
+    assert name("grid", values=[1, 2]) == name("grid", values=[1, 2])
+    assert name("grid", values=[1, 2]) != name("grid", values=[5, 6, 7])
+    assert name("random", min=0.0, max=1.0) == name("random", min=0.0, max=2.0)
+    assert name("random", values=[1, 2]) != name("grid", values=[1, 2])
+
+
 def test_a_value_that_contains_itself_is_an_error(folder):
     pytest.importorskip("yaml")
     path = folder / "sweep.yaml"

@@ -50,7 +50,7 @@ def test_a_trainable_alone_is_an_experiment_with_the_defaults():
         ({"progress_reporter": "reporter"}, "reporter", "reporter"),
         ({"verbose": 0}, "verbose", 0),
         ({"verbose": None}, "verbose", 2),
-        ({"callbacks": ["one"]}, "callbacks", ("one",)),
+        ({"callbacks": [print]}, "callbacks", (print,)),
         ({"points_to_evaluate": [{"x": 1}]}, "points_to_evaluate", ({"x": 1},)),
         ({"raise_on_failed_trial": False}, "raise_on_failed_trial", False),
         ({"seed": 7}, "seed", 7),

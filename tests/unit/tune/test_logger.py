@@ -286,6 +286,9 @@ def test_wrong_callbacks_are_said():
         taken(callbacks=3)
     with pytest.raises(tune.TuneError, match="callbacks='mine' must be a list"):
         taken(callbacks="mine")
+    for wrong in (["wandb"], [3], [{"a": 1}]):
+        with pytest.raises(tune.TuneError, match="must be a list of Callback objects"):
+            taken(callbacks=wrong)
 
 
 @pytest.mark.parametrize(("module", "name", "package"), [("aim", "AimLoggerCallback", "aim"), ("comet", "CometLoggerCallback", "comet_ml"),

@@ -24,7 +24,7 @@ def test_the_options_end_in_the_same_experiment_as_those_of_run():
             checkpoint_config=tune.CheckpointConfig(num_to_keep=1),
             verbose=1,
             log_to_file=True,
-            callbacks=["c"],
+            callbacks=[print],
         ),
     )
     made = tuner.to_experiment()
@@ -33,7 +33,7 @@ def test_the_options_end_in_the_same_experiment_as_those_of_run():
     assert (made.name, made.storage, made.stop) == ("n", "/s", {"training_iteration": 2})
     assert (made.max_failures, made.fail_fast) == (2, True)
     assert made.checkpoints == CheckpointPolicy(keep=1)
-    assert (made.verbose, made.log_to_file, made.callbacks) == (1, True, ("c",))
+    assert (made.verbose, made.log_to_file, made.callbacks) == (1, True, (print,))
 
 
 def test_failed_trials_do_not_raise():
@@ -48,6 +48,12 @@ def test_a_tuner_without_a_trainable_is_an_error():
 def test_a_wrong_option_is_an_error_before_it_runs():
     with pytest.raises(OvertoneError, match="nobody"):
         tune.Tuner("nobody")
+
+
+@pytest.mark.parametrize("options", [{"tune_config": {"num_samples": 3}}, {"run_config": tune.TuneConfig()}])
+def test_a_config_of_the_wrong_kind_is_named(options):
+    with pytest.raises(OvertoneError, match="must be None or made with tune"):
+        tune.Tuner(f, **options)
 
 
 def test_there_are_no_results_before_the_fit():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,31 @@ def test_a_sweep_leaves_a_users_folder_of_a_similar_name(tmp_path: Path) -> None
     saving.sweep(tmp_path)
     assert not left.exists()
     assert mine.is_dir()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+@pytest.mark.parametrize("links", [{"latest": "."}, {"up": ".."}, {"a/x": "../b", "b/y": "../a"}, {"a/root": "/"}])
+def test_a_link_to_a_folder_that_it_is_in_is_named(tmp_path: Path, links: dict[str, str]) -> None:
+    """Its copy would have no end."""
+    source = tmp_path / "source"
+    for name in ("a", "b"):
+        (source / name).mkdir(parents=True)
+    for link, target in links.items():
+        (source / link).symlink_to(target)
+    for copy in (saving.copy_into, saving.place):
+        with pytest.raises(TrainableError, match="leave out .*(latest|up|x|y|root), which leads to"):
+            copy(source, tmp_path / f"target-{copy.__name__}")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_what_other_links_lead_to_is_copied(tmp_path: Path) -> None:
+    source, elsewhere = tmp_path / "source", tmp_path / "elsewhere"
+    for folder in (source / "step-1", elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "model").write_text(folder.name)
+    (source / "latest").symlink_to("step-1")
+    (source / "base").symlink_to(elsewhere)
+    (tmp_path / "target").mkdir()
+    saving.copy_into(source, tmp_path / "target")
+    assert (tmp_path / "target/latest/model").read_text() == "step-1"
+    assert (tmp_path / "target/base/model").read_text() == "elsewhere"

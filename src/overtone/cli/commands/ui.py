@@ -183,14 +183,14 @@ def _place(given: str | None, directory: str | None) -> str:
         NotFoundError: There is no such experiment.
     """
     from overtone.cli.lookup import journal_of, results_folder
-    from overtone.store.files import is_url
+    from overtone.store.files import is_url, local_path
     from overtone.store.folder_mark import JOURNAL
 
     if given is None:
         return os.fspath(results_folder(directory))
     if is_url(given):
         return given
-    folder = os.path.abspath(os.path.expanduser(given))
+    folder = os.path.abspath(os.path.expanduser(local_path(given)))
     if os.path.isdir(folder) and not os.path.lexists(os.path.join(folder, JOURNAL)):
         return folder
     return os.fspath(journal_of(given, directory).parent)

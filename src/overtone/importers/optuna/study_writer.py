@@ -97,5 +97,5 @@ class StudyWriter:
         """Set attributes of a trial, of the kind "user" or "system"."""
         self._database.executemany(
             f'INSERT OR REPLACE INTO trial_{kind}_attributes (trial_id, "key", value_json) VALUES (?, ?, ?)',
-            [(trial_id, key, json.dumps(value)) for key, value in attributes.items()],
+            [(trial_id, key, json.dumps(value, default=str)) for key, value in attributes.items()],
         )

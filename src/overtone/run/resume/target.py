@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 from overtone.errors import OvertoneError, StorageError
@@ -121,7 +122,7 @@ def _about_new(earlier: Path, trainable: str, is_over: bool) -> str:
     """Return a line about an earlier experiment of the same script, which a new one does not continue."""
     if is_over:
         return f"a new experiment begins; the last one of {trainable}, which is finished, is in {earlier}"
-    command = "" if is_submitted() else f"overtone resume {earlier}, or "
+    command = "" if is_submitted() else f"overtone resume {quote(str(earlier))}, or "
     return (
         f"a new experiment begins; the last one of {trainable} is unfinished, in {earlier}. To go on with it "
         f'instead: {command}resume="AUTO"'

@@ -140,7 +140,8 @@ class MLflowLoggerCallback(TrackerCallback):
                 self.do(self._end, trial.trial_id, "KILLED", self._ms)
 
     def is_refused(self, error: Exception) -> bool:
-        return getattr(error, "error_code", "") in _REFUSED
+        # Before that, MLflow refuses the place, and with it all runs.
+        return self._client is not None and getattr(error, "error_code", "") in _REFUSED
 
     # --- actions ------------------------------------------------------------------------
 

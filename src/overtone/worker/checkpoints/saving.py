@@ -220,11 +220,14 @@ def place(source: Path, folder: Path) -> str:
 
     Returns:
         Name of the copy in `folder`.
+
+    Raises:
+        TrainableError: A link in `source` leads to a folder that it is in.
     """
     import shutil
 
     if source.is_dir():
-        shutil.copytree(source, folder / source.name, ignore_dangling_symlinks=True)
+        copy_tree(source, folder / source.name)
     else:
         shutil.copy2(source, folder / source.name)
     return source.name
@@ -234,14 +237,47 @@ def copy_into(source: Path, folder: Path) -> None:
     """Copy the contents of the directory `source` into `folder`.
 
     Raises:
-        TrainableError: `source` is not a directory.
+        TrainableError: `source` is not a directory, or a link in it leads to a folder that it is in.
+    """
+    if not source.is_dir():
+        raise TrainableError(f"a checkpoint must be a file or directory that exists, not {str(source)!r}")
+    copy_tree(source, folder, kept_ones)
+    folder.chmod(folder.stat().st_mode | 0o700)  # the user's directory may be read-only
+
+
+def copy_tree(
+    source: Path, target: Path, ignore: Callable[[str, list[str]], list[str]] | None = None
+) -> None:
+    """Copy a directory, with what its links lead to. Links to nothing are left out.
+
+    Args:
+        ignore: Returns the names to leave out of a directory's names.
+
+    Raises:
+        TrainableError: A link leads to a folder that it is in: the copy would have no end.
     """
     import shutil
 
-    if not source.is_dir():
-        raise TrainableError(f"a checkpoint must be a file or directory that exists, not {str(source)!r}")
-    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=kept_ones, ignore_dangling_symlinks=True)
-    folder.chmod(folder.stat().st_mode | 0o700)  # the user's directory may be read-only
+    way = {os.fspath(source): [os.path.realpath(source)]}  # the real folders on the way to each folder
+
+    def without_circles(where: str, names: list[str]) -> list[str]:
+        left_out = [] if ignore is None else ignore(where, names)
+        for name in set(names) - set(left_out):
+            path = os.path.join(where, name)
+            if not os.path.isdir(path):
+                if not os.path.exists(path):  # the option of `copytree` also leaves out relative links
+                    left_out.append(name)
+                continue
+            real = os.path.realpath(path)
+            if os.path.islink(path) and any(Path(one).is_relative_to(real) for one in way[where]):
+                raise TrainableError(
+                    "a checkpoint must not have a link to a folder that the link is in: leave out "
+                    f"{path}, which leads to {real}"
+                )
+            way[path] = [*way[where], real]
+        return left_out
+
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=without_circles)
 
 
 def kept_ones(where: str, names: list[str]) -> list[str]:
