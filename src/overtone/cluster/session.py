@@ -115,17 +115,18 @@ class Session:
             Detached: The person chose to leave.
         """
         self._n_interrupts += 1
+        is_erased = False
         if self._n_interrupts == 1 and can_ask():
             choice = ask(attach_command(self.config), is_erased=screen.has_table)
             if choice == "detach":
                 raise Detached
-            if screen.has_table:
+            if is_erased := screen.has_table:
                 screen.come_back()
             if choice == "continue":
                 self._n_interrupts = 0
                 return
         signum = signal.SIGINT if self._n_interrupts < 3 else signal.SIGKILL
-        if not (self._n_interrupts == 1 and screen.has_table):  # the table's lines would be between its own
+        if not is_erased:  # The table would be drawn over the line; the run says the same.
             self.progress.warn(
                 "stopping the run: trials save and end; Ctrl-C again ends them at once"
                 if self._n_interrupts == 1
