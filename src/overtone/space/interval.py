@@ -162,7 +162,7 @@ class Interval(Domain):
     def cdf(self, value: Any) -> float:
         number = float(value)
         if self._step is not None and not self.log:
-            return unit((round(number / self._step) - self._first + 0.5) / self._count)
+            return unit((self._nearest(value, self._step) - self._first + 0.5) / self._count)
         if self.log:
             bottom = min(max(number - self._reach[0], self.lower), self.upper)
             top = min(max(number + self._reach[1], self.lower), self.upper)

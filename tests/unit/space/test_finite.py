@@ -26,3 +26,10 @@ def test_every_point_is_there_once_and_is_a_configuration():
     assert len(set(found)) == 36
     assert all(tuple(cube.to_unit(cube.from_unit(point))) == point for point in found)
     assert len({repr(cube.from_unit(point)) for point in found}) == 36
+
+
+def test_whole_numbers_beyond_the_precision_of_a_float_are_told_apart() -> None:
+    domain = randint(2**70, 2**70 + 4)
+    places = [domain.cdf(value) for value in domain.values()]
+    assert places == [0.125, 0.375, 0.625, 0.875]
+    assert [domain.quantile(u) for u in places] == list(domain.values())
