@@ -15,6 +15,13 @@ def test_an_experiment_and_its_trials_best_first(overtone, search):
     assert "ValueError: lr is too high" in done.out
 
 
+def test_the_goal_has_all_objectives(overtone, tell):
+    tell("two", metric=["loss", "acc"], mode=["min", "max"]).close()
+    assert "goal        min loss, max acc: ranked by the first" in overtone("show", "two").out
+    ranked = overtone("show", "two", "--metric", "acc", "--mode", "max").out
+    assert "goal        max acc, min loss: ranked by the first" in ranked
+
+
 def test_newest_failed_and_how_many(overtone, search):
     def ids(*options: object) -> list[str]:
         out = overtone("show", "search", *options).out

@@ -115,7 +115,7 @@ def _show(facts: dict[str, Any], header: dict[str, Any], first: RecordedTrial | 
         ("trials", f"{facts['trials']}{of}: {counted(facts['statuses'])}; {results}"),
         ("best", _shown_best(facts)),
         ("its config", "" if first is None else _shown_config(first)),
-        ("goal", "" if facts["metric"] is None else f"{facts['mode']} {facts['metric']}"),
+        ("goal", _goal(facts, header)),
         ("scheduler", _part(header, "scheduler")),
         ("searcher", _part(header, "searcher")),
         ("started", _started(facts)),
@@ -125,6 +125,23 @@ def _show(facts: dict[str, Any], header: dict[str, Any], first: RecordedTrial | 
         ("code", _code(header.get("code"))),
         ("folder", f"{facts['path']} ({size_text(facts['size_bytes'])})"),
     ])  # fmt: skip
+
+
+def _goal(facts: dict[str, Any], header: dict[str, Any]) -> str:
+    """Return text such as `min loss`; of several objectives all, with the one that ranks here first."""
+    from overtone.errors import GoalError
+    from overtone.reading.recorded_goal import recorded_objectives
+
+    if facts["metric"] is None:
+        return ""
+    text = f"{facts['mode']} {facts['metric']}"
+    try:
+        recorded = recorded_objectives({"parts": header.get("parts")})
+    except GoalError:
+        return text
+    others = [f"{mode} {name}" for name, mode in zip(recorded.metrics, recorded.modes, strict=False)]
+    others = [one for one in others if one != text]
+    return f"{', '.join([text, *others])}: ranked by the first" if others else text
 
 
 def _machines(folder: str) -> str:
