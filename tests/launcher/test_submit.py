@@ -288,8 +288,8 @@ def test_two_at_the_same_moment_share_the_cluster_and_the_last_one_takes_it_down
     commands = [start_run(three_hosts, "--trials", "2", "--name", name) for name in ("one", "two")]
     for command in commands:
         assert command.wait() == 7, command.printed
-    printed = "".join(command.printed for command in commands)
-    assert "; nothing is left" in printed, printed
+    printed = [command.printed.splitlines() for command in commands]
+    assert any("nothing is left" in lines[-1] for lines in printed), printed
     assert len(trials(three_hosts, "one")) == len(trials(three_hosts, "two")) == 2
     assert three_hosts.left() == {}
 

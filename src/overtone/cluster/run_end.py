@@ -195,7 +195,7 @@ def _lost(session: Session, error: UnreachableError) -> int:
     return 1
 
 
-def submit_command(session: Session, experiment: Path) -> str:
+def _submit_command(session: Session, experiment: Path) -> str:
     """Return the command that goes on with an experiment of a run, on the same cluster."""
     facts = session.record.facts
     words = ["overtone", "submit", os.path.relpath(session.config.source), str(facts.get("script", "SCRIPT"))]
@@ -207,7 +207,7 @@ def _last_line(session: Session, is_down: bool) -> str:
     places = session.results.places
     results = f"results: {', '.join(places)}" if places else "no experiment was run"
     if unfinished := session.results.unfinished:
-        results += f"; to go on: {submit_command(session, unfinished[-1])}"
+        results += f"; to go on: {_submit_command(session, unfinished[-1])}"
     up = f"{session.config.name} is up; overtone down takes it down"
     left = "nothing is left running" if is_down else up
     return f"{results}; {apply.summary(session.config)}{left}"

@@ -111,7 +111,7 @@ def end(name: str, lives: Sequence[str] = ()) -> None:
         name: The cluster's name.
         lives: If given: do nothing if another life of the cluster has just claimed the host.
     """
-    if lives and host_record.new_claim().get("id") not in (None, *lives):
+    if lives and host_record.is_anothers(lives):
         return
     end_marked(name)
     temporary_files.remove(name)

@@ -51,6 +51,11 @@ def new_claim() -> dict[str, Any]:
     return found if isinstance(began, (int, float)) and time.time() - began < SETUP_S else {}
 
 
+def is_anothers(lives: Sequence[str]) -> bool:
+    """Return whether a life of a cluster that is not among `lives` has just claimed this host."""
+    return new_claim().get("id") not in (None, *lives)
+
+
 def take(wanted: Mapping[str, Any], lives: Sequence[str] = ()) -> None:
     """Make this host a cluster's, unless another one has just claimed it; `claim` tells which.
 
@@ -61,7 +66,7 @@ def take(wanted: Mapping[str, Any], lives: Sequence[str] = ()) -> None:
     folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     folder().chmod(0o700)
     with locked(os.open(folder(), os.O_RDONLY)):  # two clusters may begin at the same moment
-        if new_claim().get("id") in (None, wanted["id"], *lives):
+        if not is_anothers([str(wanted["id"]), *lives]):
             replace_file(folder() / CLAIM, json.dumps(dict(wanted)).encode())
 
 
