@@ -40,8 +40,7 @@ class Lab:
         return parse_config(text, self.folder / "c.yaml")
 
     def start(self, config, for_run: bool = False):
-        begin = provider.start_for_run if for_run else provider.start
-        begin(config, State.open(config), self.progress)
+        provider.start(config, State.open(config), self.progress, for_run)
         return provider.reach(config, State.open(config))
 
     def down(self, config) -> list:

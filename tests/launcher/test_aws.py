@@ -13,6 +13,8 @@ pytest.importorskip("moto")
 pytest.importorskip("ray")
 
 from overtone.cluster.aws import existing, launch
+from overtone.cluster.aws.ending import end_from_head
+from overtone.cluster.aws.existing import clusters
 from overtone.cluster.aws.session import client
 from overtone.cluster.cloud_errors import CloudError
 from overtone.cluster.config import ClusterConfig, ConfigError
@@ -251,9 +253,9 @@ class TestReading:
 
     @pytest.mark.full
     def test_clusters_of_the_region(self, aws: Aws, config: ClusterConfig) -> None:
-        assert provider.clusters(REGION) == []
+        assert clusters(REGION) == []
         up(config)
-        assert provider.clusters(REGION) == ["digits"]
+        assert clusters(REGION) == ["digits"]
 
     @pytest.mark.full
     def test_reach(self, aws: Aws, config: ClusterConfig) -> None:
@@ -274,7 +276,7 @@ class TestReading:
     def test_head_ends_the_cluster(self, aws: Aws, config: ClusterConfig) -> None:
         launch_workers(up(config), 1)
         aws.requests.clear()
-        provider.end_from_head(region=REGION, name="digits")
+        end_from_head(region=REGION, name="digits")
         ended = [one.parameters["InstanceId.1"] for one in aws.requests if one.action == "TerminateInstances"]
         assert len(ended) == 2
         assert set(all_machines().values()) == {"terminated"}
@@ -288,7 +290,7 @@ class TestReading:
         )
         aws.faults += [refused]
         with pytest.raises(CloudError, match="UnauthorizedOperation"):
-            provider.end_from_head(region=REGION, name="digits")
+            end_from_head(region=REGION, name="digits")
         assert all_machines()[head] == "terminated"
 
 

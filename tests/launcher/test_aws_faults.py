@@ -141,7 +141,9 @@ class TestFaults:
 
     def test_a_wrong_clock_of_this_machine_is_named(self, aws: Aws, config: ClusterConfig) -> None:
         aws.faults += [Fault("DescribeInstances", "RequestExpired")]
-        with pytest.raises(CloudError, match=r"this machine's clock is, which says 2\d{3}-\d\d-\d\d \d\d:\d\d UTC"):
+        with pytest.raises(
+            CloudError, match=r"this machine's clock is, which says 2\d{3}-\d\d-\d\d \d\d:\d\d UTC"
+        ):
             provider.find(config)
 
     def test_missing_credentials(
@@ -249,7 +251,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from tests.launcher.aws_lab import Progress, State, provider, read_config
 config = read_config(Path(sys.argv[2]))
-provider.start(config, State.open(config), Progress(is_quiet=True))
+provider.start(config, State.open(config), Progress(is_quiet=True), False)
 """
 
 
@@ -267,14 +269,14 @@ class TestStart:
             (programs / name).chmod(0o755)
         monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
         state, progress = State.open(config), Progress(is_quiet=True)
-        provider.start(config, state, progress)
+        provider.start(config, state, progress, False)
         (head,) = machines()
         assert existing.is_set_up(head)
         assert log.read_text().count("ray start --head") == 1
         assert state.token() not in log.read_text()
         assert state.token() not in (state.folder / "ray.yaml").read_text()
         aws.requests.clear()
-        provider.start(config, state, progress)
+        provider.start(config, state, progress, False)
         assert [one["InstanceId"] for one in machines()] == [head["InstanceId"]]
         assert log.read_text().count("ray start --head") == 1  # a run on it goes on
         assert not {"RunInstances", "TerminateInstances"} & set(aws.actions())

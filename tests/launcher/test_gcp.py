@@ -23,6 +23,8 @@ from overtone.cluster.cloud_errors import CloudError
 from overtone.cluster.config import ClusterConfig, ConfigError
 from overtone.cluster.config_reading import read_config
 from overtone.cluster.gcp import compute as api
+from overtone.cluster.gcp.access import with_access
+from overtone.cluster.gcp.ending import end_from_head
 from overtone.cluster.gcp.machine_types import resources_of
 from overtone.cluster.gcp.node_provider import SPOT_WAIT_KEY
 from overtone.cluster.gcp.ray_keys import add_keys
@@ -119,7 +121,10 @@ class TestFindAndStop:
         assert main(["clusters", "--all", "--json"]) == 0
         listed = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
         assert set(listed) == {"digits", "unknown-here"}
-        assert (listed["unknown-here"]["provider"], listed["unknown-here"]["phase"]) == ("gcp my-lab", "in the cloud")
+        assert (listed["unknown-here"]["provider"], listed["unknown-here"]["phase"]) == (
+            "gcp my-lab",
+            "in the cloud",
+        )
 
     def test_find_only_reads(self, compute: Compute, config: ClusterConfig) -> None:
         provider.check(config)
@@ -193,7 +198,7 @@ class TestFindAndStop:
     def test_head_ends_the_cluster_workers_first(self, compute: Compute, config: ClusterConfig) -> None:
         compute.add("instances", "ray-digits-head-0a1b2c3d-compute", HEAD)
         compute.add("instances", "ray-digits-worker-0a1b2c3d-compute", OURS)
-        provider.end_from_head(project="my-lab", name="digits", zone="us-central1-a")
+        end_from_head(project="my-lab", name="digits")
         deleted = [line.rpartition("/")[2] for line in compute.requests if line.startswith("DELETE")]
         assert deleted == ["ray-digits-worker-0a1b2c3d-compute", "ray-digits-head-0a1b2c3d-compute"]
 
@@ -204,7 +209,7 @@ class TestFindAndStop:
         compute.add("instances", "ray-digits-worker-0a1b2c3d-compute", OURS)
         compute.statuses["DELETE"] = [403]
         with pytest.raises(CloudError, match="worker-0a1b2c3d-compute: "):
-            provider.end_from_head(project="my-lab", name="digits", zone="us-central1-a")
+            end_from_head(project="my-lab", name="digits")
         assert compute.names("instances") == ["ray-digits-worker-0a1b2c3d-compute"]
 
 
@@ -297,7 +302,7 @@ class TestKeys:
         self, config: ClusterConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("OVERTONE_HOME", str(tmp_path / "overtone"))
-        ray = provider.with_access(self.form(config), State.open(config))
+        ray = with_access(self.form(config), State.open(config))
         items = ray["available_node_types"]["worker"]["node_config"]["metadata"]["items"]
         metadata = {item["key"]: item["value"] for item in items}
         assert metadata["ssh-keys"].startswith("ubuntu:ssh-ed25519 ")

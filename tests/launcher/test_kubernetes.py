@@ -157,12 +157,12 @@ def test_the_head_ends_its_cluster_without_us(kubectl_lab, monkeypatch, tmp_path
     (account / "token").write_text("of the service account")
     (account / "namespace").write_text("lab")
     assert is_in_pod()
-    suspend_cluster(account)
+    suspend_cluster("digits", account)
     lab.kuberay.settle()
     assert lab.names("pods") == []
     assert lab.down(config) == []
     with pytest.raises(KubernetesError, match="RayCluster digits cannot be suspended: 404"):
-        suspend_cluster(account)
+        suspend_cluster("digits", account)
 
 
 # the head

@@ -262,7 +262,7 @@ from overtone.cluster.state import State
 config = parse_config("name: digits\\nprovider: {type: kubernetes, kubeconfig: %s, image: 'rayproject/ray:2.60.0-py311'}\\n"
                       "workers: {min: 1, max: 2}\\n" % kubeconfig, Path(path))
 try:
-    kubernetes.start(config, State.open(config), Progress())
+    kubernetes.start(config, State.open(config), Progress(), False)
 except KeyboardInterrupt:
     sys.exit(130)
 """

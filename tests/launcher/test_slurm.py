@@ -58,7 +58,7 @@ import sys
 from pathlib import Path
 from overtone.cluster.config_reading import read_config
 from overtone.cluster.progress import Progress
-from overtone.cluster.providers import provider_of
+from overtone.cluster.provider import provider_of
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError
 
@@ -76,8 +76,10 @@ try:
         finished = provider.reach(config, state).run(*rest, input=b"in\\n")
         print(finished.text)
         sys.exit(finished.status)
+    elif verb in ("start", "start_for_run"):
+        provider.start(config, state, progress, verb == "start_for_run")
     else:
-        getattr(provider, verb)(config, state, progress)
+        provider.stop(config, state, progress)
 except OvertoneError as error:
     sys.exit(f"error: {error}")
 """

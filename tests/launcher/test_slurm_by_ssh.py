@@ -23,7 +23,7 @@ TUNNEL = """
 import sys, time, urllib.request
 from pathlib import Path
 from overtone.cluster.config_reading import read_config
-from overtone.cluster.providers.slurm import node_remote
+from overtone.cluster.slurm.logins import node_remote
 
 config = read_config(Path("c.yaml"))
 end = time.monotonic() + 60

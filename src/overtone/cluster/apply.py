@@ -8,26 +8,21 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from shlex import quote
-from typing import Any
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.costs import FREE, MACHINES, cost_so_far, cost_text, note_machines
 from overtone.cluster.interrupts import ANSWER_S, Ask, Interrupts
-from overtone.cluster.local.touched import leave_out
 from overtone.cluster.place import check_place, place_of
 from overtone.cluster.progress import Progress
-from overtone.cluster.providers import provider_of
-from overtone.cluster.resource import Resource
+from overtone.cluster.provider import Provider, Resource, about, provider_of
 from overtone.cluster.state import State, told_of_full_disk
+from overtone.cluster.touched_hosts import leave_out
 from overtone.errors import OvertoneError
 
 ROUNDS = 5
 """Times that what is left is taken down again."""
 
 PAUSE_S = 2.0
-
-_NEW_MACHINES = ("aws", "gcp")
-"""Providers that give the address of an earlier life's machine to a new one, which has another host key."""
 
 
 class LeftError(OvertoneError):
@@ -64,7 +59,7 @@ def up(
         BusyError: Another command is changing the cluster.
         OvertoneError: It cannot be started; the message names the machine and what to do.
     """
-    provider: Any = provider_of(config)
+    provider = provider_of(config)
     provider.check(config)
     state = State.open(config)
     progress = progress or Progress()
@@ -80,9 +75,8 @@ def up(
         _note_config(config, state)
         state.update(place=place_of(config), **({} if was_up else {"starter": starter}))
         state.set_phase("up" if was_up else "starting")
-        begin = getattr(provider, "start_for_run", provider.start) if for_run else provider.start
         try:
-            begin(config, state, progress)
+            provider.start(config, state, progress, for_run)
             with progress.phase("check what was started"):
                 note_machines(config, state, provider.find(config))
             state.set_phase("up")
@@ -138,7 +132,7 @@ def down(
             raise
 
 
-def _exists(provider: Any, config: ClusterConfig, progress: Progress) -> bool:
+def _exists(provider: Provider, config: ClusterConfig, progress: Progress) -> bool:
     """Return whether a machine of the cluster is there: its watchdog may have taken it down meanwhile."""
     with progress.phase("check what is up"):
         found = provider.find(config)
@@ -147,11 +141,13 @@ def _exists(provider: Any, config: ClusterConfig, progress: Progress) -> bool:
 
 def _begin(config: ClusterConfig, state: State) -> None:
     """Record a new life of the cluster, before anything is started: a killed command leaves this."""
-    if config.provider.type in _NEW_MACHINES:
+    facts = about(config.provider.type)
+    if facts.reuses_addresses:
         (state.folder / "known_hosts").unlink(missing_ok=True)
     state.update(
         name=config.name,
         provider=config.provider.type,
+        has_prices=facts.has_prices,
         id=uuid.uuid4().hex,
         life_before=state.info().get("id"),
         began=time.time(),
@@ -226,7 +222,7 @@ def _interrupted_text(config: ClusterConfig) -> str:
 def _take_down(config: ClusterConfig, state: State, progress: Progress, interrupts: Interrupts) -> None:
     """Stop, and look what is left, until that is nothing; a first Ctrl-C only says what goes on."""
     interrupts.shield(shield_text(config))
-    provider: Any = provider_of(config)
+    provider = provider_of(config)
     with _recorded_if_possible(progress):
         state.set_phase("taking down")
     with progress.phase("take down", config.name):

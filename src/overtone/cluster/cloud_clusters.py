@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from importlib import import_module
-from typing import Any, NamedTuple
+from collections.abc import Iterable
 
 from overtone.cluster.listing_of_clusters import recorded_config
+from overtone.cluster.provider import about, loaded, provider_types
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError
-
-
-class _Places(NamedTuple):
-    """Where a cloud has clusters.
-
-    Attributes:
-        setting: The setting of the provider that names such a place.
-        variables: Variables with a place in which clusters are looked for besides those of known clusters.
-    """
-
-    setting: str
-    variables: tuple[str, ...]
-
-
-_CLOUDS: Mapping[str, _Places] = {
-    "aws": _Places("region", ("AWS_REGION", "AWS_DEFAULT_REGION")),
-    "gcp": _Places("project", ("GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")),
-}
 
 
 def cloud_clusters(states: Iterable[State]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -37,24 +18,28 @@ def cloud_clusters(states: Iterable[State]) -> tuple[list[tuple[str, str]], list
         Pairs of a place ("aws eu-west-1", "gcp my-project") and a cluster's name; and the errors of clouds
         that did not answer.
     """
-    places = {
-        (cloud, os.environ[name])
-        for cloud, one in _CLOUDS.items()
-        for name in one.variables
-        if os.environ.get(name)
-    }
+    places, found, errors = set(), [], []
+    for kind in provider_types():
+        try:
+            listing = about(kind).listing
+        except OvertoneError as error:  # of another package
+            errors.append(str(error))
+            continue
+        names = listing.variables if listing else ()
+        places |= {(kind, os.environ[name]) for name in names if os.environ.get(name)}
     for state in states:
         try:
             provider = recorded_config(state).provider
         except OvertoneError:
             continue
-        if provider.type in _CLOUDS and (place := provider.settings.get(_CLOUDS[provider.type].setting)):
+        listing = about(provider.type).listing
+        if listing and (place := provider.settings.get(listing.setting)):
             places.add((provider.type, str(place)))
-    found, errors = [], []
-    for cloud, place in sorted(places):
-        module: Any = import_module(f"overtone.cluster.providers.{cloud}")
+    for kind, place in sorted(places):
+        listing = about(kind).listing
+        assert listing is not None
         try:
-            found += [(f"{cloud} {place}", name) for name in module.clusters(place)]
+            found += [(f"{kind} {place}", name) for name in loaded(listing.function)(place)]
         except OvertoneError as error:
-            errors.append(f"{cloud} {place}: {error}")
+            errors.append(f"{kind} {place}: {error}")
     return found, errors

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from overtone.cluster.cloud_setup import add_missing, setup_commands
-from overtone.cluster.provider_settings import PROVIDER_SETTINGS
+from overtone.cluster.provider import about
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig
@@ -61,7 +61,7 @@ def with_cloud_keys(
     """
     made = copy.deepcopy(dict(ray))
     section = made.setdefault("provider", {})
-    for key in PROVIDER_SETTINGS[config.provider.type]:
+    for key in about(config.provider.type).keys:
         if key not in _KEPT:
             section.pop(key, None)
     section.update(type="external", module=provider["module"], cache_stopped_nodes=False)

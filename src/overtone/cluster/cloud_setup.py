@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from overtone.cluster.node_versions import node_versions
 from overtone.version import __version__
 
 ENVIRONMENT = "~/.overtone/environment"
@@ -43,7 +44,7 @@ def setup_commands(extra: str, ray_version: str | None = None) -> list[str]:
         extra: The extra of Overtone that the cloud's head needs, such as "aws".
         ray_version: Such as "2.60.0"; None for that of this Python.
     """
-    version = ray_version or _installed_ray()
+    version = ray_version or node_versions()["ray"]  # `plan` works without Ray
     ray = f'"ray[default]=={version}"' if version else '"ray[default]"'
     make = f"python3 -m venv {ENVIRONMENT}"  # All images have the same Ubuntu, and so the same Python.
     install = f'{ENVIRONMENT}/bin/pip install -q {ray} "overtone[ray,{extra}]=={__version__}"'
@@ -55,15 +56,6 @@ def setup_commands(extra: str, ray_version: str | None = None) -> list[str]:
         " update && sudo apt-get -qy -o DPkg::Lock::Timeout=300 install python3-venv rsync)",
         f"command -v ray || ({make} && {install} && ({path}))",
     ]
-
-
-def _installed_ray() -> str:
-    import importlib.metadata
-
-    try:
-        return importlib.metadata.version("ray")
-    except importlib.metadata.PackageNotFoundError:  # `plan` works without Ray
-        return ""
 
 
 def add_missing(ray: dict[str, Any], setup: list[str], *, has_own_setup: bool) -> None:

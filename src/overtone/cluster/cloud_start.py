@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable
 from typing import Any
 
 from overtone.cluster import ray_launcher
 from overtone.cluster.config import ClusterConfig
+from overtone.cluster.node_versions import node_versions
 from overtone.cluster.progress import Progress
 from overtone.cluster.ray_document import cluster_yaml
 from overtone.cluster.state import State
@@ -35,10 +35,9 @@ def start_by_ray(
         MissingPackageError: Ray is not installed.
         RemoteError: Ray's launcher failed.
     """
-    try:
-        ray_version = importlib.metadata.version("ray")
-    except importlib.metadata.PackageNotFoundError:
-        raise MissingPackageError("ray[default]", config.provider.type, "starting machines") from None
+    ray_version = node_versions()["ray"]
+    if not ray_version:
+        raise MissingPackageError("ray[default]", config.provider.type, "starting machines")
     state.token()  # makes its file
     with progress.phase("start head", config.head or ""):
         ray = cluster_yaml(

@@ -56,7 +56,7 @@ class Provider:
     """Where the nodes are.
 
     Attributes:
-        type: One of `PROVIDER_SETTINGS`, such as "aws".
+        type: The provider, such as "aws"; the path of its file for one of the user's own.
         settings: The provider's own settings, such as "region"; only those that the config names.
     """
 
@@ -93,6 +93,13 @@ class ClusterConfig:
     is_ray: bool = False
     source: Path = Path("cluster.yaml")
     lines: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts as the config names them, the head first; [] if the provider has no hosts."""
+        hosts = [str(host) for host in self.provider.settings.get("hosts", ())]
+        head = self.head or next(iter(hosts), "")
+        return [head, *(host for host in hosts if host != head)] if hosts else []
 
     def error(self, key: str, rule: str, value: Any = MISSING) -> ConfigError:
         """Return the error about a key, such as `error("workers.max", "must be ...", -1)`.

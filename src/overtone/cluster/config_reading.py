@@ -11,12 +11,7 @@ from typing import Any
 from overtone.cluster.config import ClusterConfig, ConfigError, Limits, Provider, Workers
 from overtone.cluster.config_checks import Document
 from overtone.cluster.prices import check_limit
-from overtone.cluster.provider_settings import (
-    DEFAULT_HEADS,
-    PROVIDER_SETTINGS,
-    WITHOUT_SPOT,
-    Setting,
-)
+from overtone.cluster.provider import About, ProviderError, Setting, about, provider_types
 from overtone.cluster.ray_reading import (
     RAY_KEYS,
     RAY_PROVIDERS,
@@ -105,14 +100,10 @@ def _provider(document: Document, top: Mapping[str, Any]) -> Provider:
         raise document.error("", f"provider is missing: say where the nodes are, such as {example}")
     given = document.mapping("provider", top["provider"], f"must have a type, such as {example}")
     if "type" not in given:
-        types = ", ".join(PROVIDER_SETTINGS)
+        types = ", ".join(provider_types())
         raise document.error("provider", f"type is missing: choose one of {types}, such as {example}")
     kind = document.text("provider.type", given.pop("type"), "aws")
-    if kind not in PROVIDER_SETTINGS:
-        near = nearest(kind, PROVIDER_SETTINGS)
-        rule = f"is not a provider{near}; choose one of {', '.join(PROVIDER_SETTINGS)}"
-        raise document.error("provider.type", rule, kind)
-    known = PROVIDER_SETTINGS[kind]
+    kind, known = _known_provider(document, kind)
     document.check_keys("provider", given, tuple(known), f"the provider {kind}")
     for name, setting in known.items():
         if setting.is_required and name not in given:
@@ -120,6 +111,20 @@ def _provider(document: Document, top: Mapping[str, Any]) -> Provider:
             raise document.error("provider", rule)
     settings = {name: _setting(document, name, known[name], value) for name, value in given.items()}
     return Provider(kind, settings)
+
+
+def _known_provider(document: Document, kind: str) -> tuple[str, Mapping[str, Setting]]:
+    """Return the type of a provider, that of a file as an absolute path, and the settings that it has."""
+    if kind.endswith(".py"):
+        kind = os.path.abspath(document.source.parent / Path(kind).expanduser())
+    elif kind not in (types := provider_types()):
+        near, own = nearest(kind, types), "the file of your own, such as ./my_cloud.py"
+        rule = f"is not a provider{near}; choose one of {', '.join(types)}, or {own}"
+        raise document.error("provider.type", rule, kind)
+    try:
+        return kind, about(kind).keys
+    except ProviderError as error:
+        raise document.error("provider.type", str(error)) from error
 
 
 def _setting(document: Document, name: str, setting: Setting, value: Any) -> Any:
@@ -145,22 +150,21 @@ def _setting(document: Document, name: str, setting: Setting, value: Any) -> Any
 
 def _head(document: Document, top: Mapping[str, Any], provider: Provider) -> str | None:
     head = top.get("head")
-    if provider.type == "local":
-        hosts = provider.settings["hosts"]
+    if hosts := provider.settings.get("hosts"):
         if head is None:
             return str(hosts[0])
         head = document.text("head", head, hosts[0])
         if head not in hosts:
             raise document.error("head", f"must be one of provider.hosts: {', '.join(hosts)}", head)
         return head
-    example = {"gcp": "n2-standard-4", "kubernetes": "cpu=4,memory=16Gi"}.get(provider.type, "m6i.large")
+    facts = about(provider.type)
     if isinstance(head, Mapping):
-        raise document.error("head", f"must be a machine type alone, such as {example}", head)
-    return DEFAULT_HEADS.get(provider.type) if head is None else document.text("head", head, example)
+        raise document.error("head", f"must be a machine type alone, such as {facts.head}", head)
+    return facts.default_head if head is None else document.text("head", head, facts.head)
 
 
 def _workers(document: Document, top: Mapping[str, Any], provider: Provider) -> Workers:
-    hosts = len(provider.settings["hosts"]) - 1 if provider.type == "local" else None
+    hosts = len(provider.settings["hosts"]) - 1 if "hosts" in provider.settings else None
     if top.get("workers") is None:
         return Workers(min=hosts or 0, max=hosts or 0)
     example = "workers: {type: g5.xlarge, min: 0, max: 8}"
@@ -168,7 +172,7 @@ def _workers(document: Document, top: Mapping[str, Any], provider: Provider) -> 
     document.check_keys("workers", given, WORKER_KEYS)
     least, most = _worker_counts(document, given, hosts)
     return Workers(
-        type=_worker_type(document, given, provider, most),
+        type=_worker_type(document, given, about(provider.type), most),
         min=least,
         max=most,
         spot=_spot(document, given, provider),
@@ -194,23 +198,22 @@ def _worker_counts(document: Document, given: Mapping[str, Any], hosts: int | No
     return least, most
 
 
-def _worker_type(document: Document, given: Mapping[str, Any], provider: Provider, most: int) -> str | None:
-    example = {"gcp": "n2-standard-8", "kubernetes": "cpu=8,memory=32Gi,gpu=1", "slurm": "cpus=4,gpus=1"}
+def _worker_type(document: Document, given: Mapping[str, Any], facts: About, most: int) -> str | None:
     if given.get("type") is None:
-        if provider.type in ("aws", "gcp") and most:
-            shown = example.get(provider.type, "g5.xlarge")
-            raise document.error("workers", f"type is missing: name a machine type, such as type: {shown}")
+        if facts.machine_types == "required" and most:
+            rule = f"type is missing: name a machine type, such as type: {facts.worker}"
+            raise document.error("workers", rule)
         return None
-    if provider.type == "local":
-        raise document.error("workers.type", "local hosts have no machine types: remove it", given["type"])
-    return document.text("workers.type", given["type"], example.get(provider.type, "g5.xlarge"))
+    if facts.machine_types == "none":
+        raise document.error("workers.type", "hosts have no machine types: remove it", given["type"])
+    return document.text("workers.type", given["type"], facts.worker)
 
 
 def _spot(document: Document, given: Mapping[str, Any], provider: Provider) -> bool:
     spot = given.get("spot", False)
     if not isinstance(spot, bool):
         raise document.error("workers.spot", "must be true or false", spot)
-    if spot and provider.type in WITHOUT_SPOT:
+    if spot and not about(provider.type).has_spot:
         rule = f"the provider {provider.type} has no spot machines: remove it, or write false"
         raise document.error("workers.spot", rule, spot)
     return spot

@@ -56,4 +56,4 @@ def cost_text(info: Mapping[str, Any]) -> str:
     dollars = cost_so_far(info)
     if dollars is not None:
         return dollars_text(dollars)
-    return FREE if info.get("provider") in ("local", "slurm", "kubernetes") else "unknown cost"
+    return "unknown cost" if info.get("has_prices", True) else FREE

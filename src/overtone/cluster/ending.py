@@ -86,7 +86,7 @@ def end_cluster(name: str, machine: Mapping[str, Any] | None, save_s: float, say
     stop_runs(save_s, say)
     _stop_autoscaler(name)
     _end_workers(name, say)
-    if machine is not None:
+    if machine is not None and machine["function"]:
         _end_machines(name, machine, say)
     left = end_marked(name)
     if left:

@@ -11,7 +11,7 @@ from shlex import join, quote
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.following import Screen
 from overtone.cluster.interrupts import can_ask
-from overtone.cluster.providers import provider_of
+from overtone.cluster.provider import provider_of
 from overtone.cluster.remote import Remote, home_path
 from overtone.cluster.run_folder import TEMPORARY
 from overtone.cluster.state import State
@@ -37,8 +37,7 @@ def head_of(config: ClusterConfig) -> Remote:
         raise OvertoneError(
             f"cluster {config.name} is not up; overtone up {quote(str(config.source))} starts it"
         )
-    remote: Remote = provider_of(config).reach(config, state)
-    return remote
+    return provider_of(config).reach(config, state)
 
 
 def execute(config: ClusterConfig, words: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head import Head
 from overtone.cluster.head_python import python_command
 from overtone.cluster.listing_of_clusters import facts_of
-from overtone.cluster.providers import provider_of
+from overtone.cluster.provider import provider_of
 from overtone.cluster.remote import Remote
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError
@@ -25,14 +25,14 @@ def live_status(config: ClusterConfig) -> dict[str, Any]:
     `script`, `arguments` and `state`), `experiments` on the head, the running ones first (both None if
     unknown), and `ended_because`, if the cluster has ended by itself.
     """
-    provider: Any = provider_of(config)
+    provider = provider_of(config)
     state = State(config.name)
     facts = facts_of(state)
     resources = [vars(one) for one in provider.find(config)]
     facts.update(resources=resources, head="not up", runs=None, experiments=None, ended_because=None)
     if resources:
         try:
-            remote: Remote = provider.reach(config, state)
+            remote = provider.reach(config, state)
             facts["ended_because"] = _end_reason(remote)
             facts["runs"] = _runs(remote)
             facts["experiments"] = _experiments(remote)

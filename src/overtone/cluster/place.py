@@ -7,24 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig
-from overtone.cluster.local.autoscaler_form import addresses
+from overtone.cluster.provider import about
 from overtone.errors import OvertoneError
-
-_SETTINGS: Mapping[str, tuple[str, ...]] = {
-    "local": ("user",),
-    "aws": ("region",),
-    "gcp": ("project", "zone"),
-    "kubernetes": ("kubeconfig", "context", "namespace"),
-    "slurm": ("login",),
-}
-"""The settings of each provider that tell two clusters of one name apart."""
 
 
 def place_of(config: ClusterConfig) -> str:
     """Return where the cluster of a config is, such as "aws eu-west-1" or "local ubuntu 10.0.0.1"."""
     provider = config.provider
-    words = [provider.settings.get(name) for name in _SETTINGS[provider.type]]
-    if provider.type == "local":
+    words = [provider.settings.get(name) for name in about(provider.type).place]
+    if config.hosts:
         words.append(config.head)
     return " ".join([provider.type, *(str(word) for word in words if word is not None)])
 
@@ -51,7 +42,7 @@ def check_place(config: ClusterConfig, info: Mapping[str, Any]) -> None:
 
 def _has_lost_its_head(config: ClusterConfig, info: Mapping[str, Any]) -> bool:
     """Return whether this is the config of the cluster, and its head was taken off the list of hosts."""
-    if config.provider.type != "local" or info.get("source") != os.path.abspath(config.source):
+    if not config.hosts or info.get("source") != os.path.abspath(config.source):
         return False
     of_user, _, head = str(info["place"]).rpartition(" ")
-    return of_user == place_of(config).rpartition(" ")[0] and head not in addresses(config)
+    return of_user == place_of(config).rpartition(" ")[0] and head not in config.hosts

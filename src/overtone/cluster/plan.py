@@ -9,25 +9,13 @@ from typing import Literal
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.prices import Price, price_of
-from overtone.cluster.provider_settings import WITHOUT_PRICES
-from overtone.cluster.resource import Resource
+from overtone.cluster.provider import Resource, about
 from overtone.cluster.steps import Action, Step
 
 Command = Literal["up", "submit", "down"]
 
 _NO_PRICE = Price(0.0, "")
 """The price of a node that the provider does not sell by its type."""
-
-_LEFT = {
-    "local": (
-        "on the head ~/overtone_work/{name}, the results in ~/overtone_results, and the output of runs in "
-        "~/.overtone/cluster/runs; on each host what setup installs"
-    ),
-    "aws": "nothing: no instance, volume, address, key pair, security group or role with the cluster's tag",
-    "gcp": "nothing: no instance and no disk with the cluster's label",
-    "kubernetes": "nothing: no object with the cluster's label",
-    "slurm": "~/overtone_work/{name} and the results in ~/overtone_results, in your home folder",
-}
 
 
 @dataclass(frozen=True)
@@ -74,7 +62,8 @@ def make_plan(
     """
     head = price_of(config, config.head, False, own_prices)
     workers = price_of(config, config.workers.type, config.workers.spot, own_prices)
-    if config.provider.type in WITHOUT_PRICES:
+    facts = about(config.provider.type)
+    if not facts.has_prices:
         head, workers = head or _NO_PRICE, workers or _NO_PRICE
     used = [(config.head, head), (config.workers.type, workers)][: 2 if config.workers.max else 1]
     unknown = tuple(dict.fromkeys(name or "the default type" for name, price in used if price is None))
@@ -92,7 +81,7 @@ def make_plan(
         most_in_all=_most_in_all(config, most),
         unknown=unknown,
         sources=tuple(dict.fromkeys(price.source for _, price in used if price and price.dollars)),
-        left=_LEFT[config.provider.type].format(name=config.name),
+        left=facts.left.format(name=config.name),
     )
 
 
@@ -133,7 +122,7 @@ def _start(what: str, detail: str, least: int, most: int, price: Price | None) -
 
 
 def _type_text(config: ClusterConfig, name: str | None, is_spot: bool) -> str:
-    if config.provider.type in ("aws", "gcp"):
+    if about(config.provider.type).has_prices:
         return f"{name or 'default type'}, {'spot' if is_spot else 'on demand'}"
     return name or ""
 

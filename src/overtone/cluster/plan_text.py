@@ -9,7 +9,7 @@ from typing import Any
 from overtone.cluster.durations import duration_text
 from overtone.cluster.plan import Plan, count_kinds
 from overtone.cluster.prices import dollars_text
-from overtone.cluster.resource import Resource
+from overtone.cluster.provider import Resource, about
 from overtone.cluster.steps import Step
 
 _PLACES = ("region", "zone", "context", "partition")
@@ -70,7 +70,7 @@ def _price_text(plan: Plan) -> str:
         )
     least, most = dollars_text(plan.least), dollars_text(plan.most)
     span = least if least == most else f"{least} to {most}"
-    disks = "; without disks and traffic" if plan.config.provider.type in ("aws", "gcp") else ""
+    disks = "; without disks and traffic" if about(plan.config.provider.type).has_prices else ""
     return f"{span} an hour ({', '.join(plan.sources)}{disks})"
 
 

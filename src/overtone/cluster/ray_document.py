@@ -7,10 +7,10 @@ from typing import Any
 
 from overtone.cluster import node_guard, watchdog
 from overtone.cluster.config import ClusterConfig
+from overtone.cluster.node_versions import node_versions
 from overtone.cluster.prices import price_of
+from overtone.cluster.provider import about
 from overtone.cluster.ray_form import HEAD, WORKER, ray_yaml
-
-_MACHINE = {"aws": "InstanceType", "gcp": "machineType"}
 
 
 def cluster_yaml(
@@ -40,14 +40,21 @@ def cluster_yaml(
     )
 
 
+def planned_yaml(config: ClusterConfig) -> dict[str, Any]:
+    """Return the cluster YAML as it is before anything is started."""
+    token = f"~/.overtone/clusters/{config.name}/token"
+    return cluster_yaml(config, ray_version=node_versions()["ray"], token_file=token)
+
+
 def node_prices(config: ClusterConfig, own_prices: Mapping[str, float] | None = None) -> dict[str, float]:
     """Return the US dollars an hour of Ray's node types, as far as they are known; the head is "head".
 
     A spot machine counts with its price on demand, so that a limit is kept in any case.
     """
     machines: dict[str, str | None] = {HEAD: config.head, WORKER: config.workers.type}
+    cloud = about(config.provider.type).ray
     for name, node in (config.raw.get("available_node_types") or {}).items():
-        machine = (node.get("node_config") or {}).get(_MACHINE.get(config.provider.type, ""))
+        machine = (node.get("node_config") or {}).get(cloud.machine_type if cloud else "")
         if config.is_ray or machine is not None:
             machines[name] = machine
     prices = {name: price_of(config, machine, False, own_prices) for name, machine in machines.items()}

@@ -6,13 +6,13 @@ import copy
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.config_checks import below
 from overtone.cluster.head_python import python_command
+from overtone.cluster.provider import about, loaded
 from overtone.cluster.tokens import ON_NODE, environment
 from overtone.version import __version__
 
@@ -65,9 +65,8 @@ def ray_yaml(
     _add_files(ray, config, token_file)
     _add_version_checks(ray, ray_version)
     _add_start_commands(ray, config, head_commands, worker_commands)
-    if config.provider.type != "local":
-        keys: Any = import_module(f"overtone.cluster.{config.provider.type}.ray_keys")
-        ray = keys.add_keys(ray, config, ray_version)
+    if cloud := about(config.provider.type).ray:
+        ray = loaded(cloud.function)(ray, config, ray_version)
     if not config.is_ray:
         ray = merge(ray, config.raw)
     if config.provider.type == "aws":

@@ -8,6 +8,7 @@ from typing import Any
 
 from overtone.cluster.config import ClusterConfig, Limits, Provider, Workers
 from overtone.cluster.config_checks import MAX_NODES, Document
+from overtone.cluster.provider import about
 from overtone.cluster.ray_shape import check_shape
 
 RAY_KEYS = (
@@ -33,8 +34,6 @@ OLD_KEYS = (
 
 RAY_PROVIDERS = ("aws", "gcp", "local")
 """Providers that get a cluster YAML of Ray's."""
-
-_INSTANCE = {"aws": "InstanceType", "gcp": "machineType"}
 
 
 def config_of_ray(document: Document, top: Mapping[str, Any]) -> ClusterConfig:
@@ -181,10 +180,12 @@ def _old_workers(
 
 def _machine(document: Document, key: str, node: Any, kind: str) -> tuple[str | None, bool]:
     """Return the machine type of a node's config, and whether it is a spot machine."""
-    given = document.mapping(key, node or {}, f"must be keys, such as {_INSTANCE[kind]}")
-    machine = given.get(_INSTANCE[kind])
+    cloud = about(kind).ray
+    own = cloud.machine_type if cloud else ""
+    given = document.mapping(key, node or {}, f"must be keys, such as {own}")
+    machine = given.get(own)
     if machine is not None:
-        machine = document.text(f"{key}.{_INSTANCE[kind]}", machine, "m6i.large")
+        machine = document.text(f"{key}.{own}", machine, "m6i.large")
     if kind == "aws":
         options = given.get("InstanceMarketOptions")
         return machine, isinstance(options, Mapping) and options.get("MarketType") == "spot"

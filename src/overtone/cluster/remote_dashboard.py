@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head_python import python_command
-from overtone.cluster.providers import provider_of
-from overtone.cluster.remote import Remote, RemoteError, last_lines
+from overtone.cluster.provider import provider_of
+from overtone.cluster.remote import RemoteError, last_lines
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError
 
@@ -40,7 +40,7 @@ def remote_dashboard(config: ClusterConfig) -> Iterator[str]:
     state = State(config.name)
     if state.info().get("phase") != "up":
         raise OvertoneError(f"cluster {config.name} is not up: overtone up {quote(str(config.source))}")
-    remote: Remote = provider_of(config).reach(config, state)
+    remote = provider_of(config).reach(config, state)
     mark = f"export OVERTONE_CLUSTER={config.name}"
     command = python_command("-m overtone ui --background")
     done = remote.run(f"{mark}; mkdir -p ~/overtone_results; {command}", timeout_s=60)

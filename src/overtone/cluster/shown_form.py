@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig, shown_value
-from overtone.cluster.providers import provider_of
-from overtone.cluster.ray_document import cluster_yaml
-from overtone.cluster.ray_form import differences, merge, yaml_text
+from overtone.cluster.provider import provider_of
+from overtone.cluster.ray_document import planned_yaml
+from overtone.cluster.ray_form import differences, merge
+from overtone.cluster.ray_reading import RAY_PROVIDERS
 from overtone.cluster.yaml_lines import parse_yaml
-
-_RAY = ("aws", "gcp", "local")
 
 _USED_BY_HOSTS = frozenset(
     {
@@ -24,15 +23,8 @@ _USED_BY_HOSTS = frozenset(
 
 
 def shown_form(config: ClusterConfig) -> str:
-    """Return what the provider gets, without any secret.
-
-    A provider that does not use Ray's cluster YAML has a function `show(config) -> str` for it.
-    """
-    show: Any = getattr(provider_of(config), "show", None)
-    if show is not None:
-        text: str = show(config)
-        return text
-    return yaml_text(_planned_ray_yaml(config))
+    """Return what the provider gets, without any secret."""
+    return provider_of(config).check(config)
 
 
 def form_changes(config: ClusterConfig) -> list[str]:
@@ -40,14 +32,14 @@ def form_changes(config: ClusterConfig) -> list[str]:
 
     For a cluster YAML of Ray's: what Overtone adds to it, or does not use. Else: what `raw` replaces.
     """
-    if config.provider.type not in _RAY:
+    if config.provider.type not in RAY_PROVIDERS:
         return []
     if not config.is_ray:
         return [f"raw      replaces {key}" for key in _overrides(config)]
     if config.provider.type == "local":
         unused = [key for key, value in config.raw.items() if value and key not in _USED_BY_HOSTS]
         return [f"unused   {key}: Overtone starts and stops hosts itself" for key in unused]
-    changes = differences(config.raw, _planned_ray_yaml(config))
+    changes = differences(config.raw, planned_yaml(config))
     told = [one for one in changes if one[1:] not in ((None, {}), (None, []))]  # Ray's own defaults
     return [f"becomes  {key}: {_change_text(before, after)}" for key, before, after in told]
 
@@ -58,21 +50,6 @@ def _overrides(config: ClusterConfig) -> list[str]:
         return []
     own, _ = parse_yaml(shown_form(replace(config, raw={})), config.source)
     return [key for key, before, _ in differences(own, merge(own, config.raw)) if before is not None]
-
-
-def _planned_ray_yaml(config: ClusterConfig) -> dict[str, Any]:
-    token = f"~/.overtone/clusters/{config.name}/token"
-    return cluster_yaml(config, ray_version=installed_ray(), token_file=token)
-
-
-def installed_ray() -> str:
-    """Return the version of Ray that is installed here; "" if none is."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("ray")
-    except PackageNotFoundError:
-        return ""
 
 
 def _change_text(before: Any, after: Any) -> str:

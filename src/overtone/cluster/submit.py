@@ -14,7 +14,7 @@ from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head import Head
 from overtone.cluster.interrupts import Ask, Interrupts
 from overtone.cluster.progress import Progress
-from overtone.cluster.providers import provider_of
+from overtone.cluster.provider import about, provider_of
 from overtone.cluster.remote import RemoteError, UnreachableError
 from overtone.cluster.resuming import (
     GoingOn,
@@ -218,7 +218,7 @@ class _Submission:
             "terminal": terminal(),
             "has_terminal": terminal() is not None,
             "resume": going_on.resume,
-            "requeues": self.config.provider.type == "slurm",
+            "requeues": about(self.config.provider.type).requeues,
             "submitted": time.time(),
         }
 
@@ -256,6 +256,4 @@ class _Submission:
         else:
             why = f" for run {', '.join(others)}" if others else "" if self.has_started else ", as before"
             what = f"stays up{why}"
-            self.progress.warn(
-                f"{self.config.name} {what}; {apply.down_command(self.config)} takes it down"
-            )
+            self.progress.warn(f"{self.config.name} {what}; {apply.down_command(self.config)} takes it down")

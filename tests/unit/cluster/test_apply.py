@@ -14,7 +14,6 @@ from overtone.cluster.config_reading import read_config
 from overtone.cluster.listing_of_clusters import config_of, recorded_config
 from overtone.cluster.local import start
 from overtone.cluster.local.host_facts import HostFacts
-from overtone.cluster.local.touched import touched
 from overtone.cluster.progress import Progress
 from overtone.cluster.providers import local
 from overtone.cluster.resource import Resource
@@ -22,6 +21,7 @@ from overtone.cluster.run_folder import new_id
 from overtone.cluster.run_record import RunRecord
 from overtone.cluster.session import Session
 from overtone.cluster.state import BusyError, State
+from overtone.cluster.touched_hosts import touched
 from overtone.errors import OvertoneError
 from overtone.file_lock import try_lock
 
@@ -40,7 +40,7 @@ class Machines:
     def find(self, config):
         return list(self.resources)
 
-    def start(self, config, state, progress):
+    def start(self, config, state, progress, for_run):
         if self.error is not None:
             raise self.error
         if not self.resources:
@@ -100,7 +100,9 @@ def test_a_disk_that_is_full_after_some_writes_leaves_no_machine_and_says_so(
     for name in ("update", "record"):
         monkeypatch.setattr(State, name, full(getattr(State, name)))
     progress = Progress(stream=io.StringIO())
-    with pytest.raises(OvertoneError, match="the disk of this machine is full. Make room, and run the command again"):
+    with pytest.raises(
+        OvertoneError, match="the disk of this machine is full. Make room, and run the command again"
+    ):
         apply.up(config, progress)
     assert len(written) == n_writes
     assert machines.resources == []
@@ -132,7 +134,7 @@ def test_a_host_that_does_not_answer_is_not_a_cluster_that_is_up(machines, confi
 def test_a_command_that_is_killed_while_it_checks_leaves_a_cluster_up(machines, config):
     assert apply.up(config, quiet()) is True
     phases = []
-    machines.start = lambda config, state, progress: phases.append(state.info()["phase"])
+    machines.start = lambda config, state, progress, for_run: phases.append(state.info()["phase"])
     assert apply.up(config, quiet()) is False
     assert phases == ["up"]
 
@@ -141,8 +143,11 @@ def test_another_cluster_of_the_same_name_keeps_its_records(machines, config, tm
     apply.up(config, quiet())
     other = written(tmp_path / "other", CONFIG.replace("10.0.0.1", "10.9.9.9"))
     for command in (apply.up, apply.down):
-        with pytest.raises(OvertoneError, match=r"other/c.yaml has the cluster lab on local ada 10\.9\.9\.9.*"
-                           r"on local ada 10\.0\.0\.1, by .*project/c\.yaml.*overtone down lab"):
+        with pytest.raises(
+            OvertoneError,
+            match=r"other/c.yaml has the cluster lab on local ada 10\.9\.9\.9.*"
+            r"on local ada 10\.0\.0\.1, by .*project/c\.yaml.*overtone down lab",
+        ):
             command(other, quiet())
     assert machines.resources
     apply.down(config, quiet())
@@ -206,7 +211,9 @@ def test_results_come_to_the_folder_that_was_uploaded(machines, config, tmp_path
     record = RunRecord(State.open(config).folder, new_id())
     record.note({"files": "/elsewhere"})
     session = Session(config, None, record, quiet(), None)
-    assert session.results._place("/root/overtone_work/lab/out/digits", "/root") == Path("/elsewhere/out/digits")
+    assert session.results._place("/root/overtone_work/lab/out/digits", "/root") == Path(
+        "/elsewhere/out/digits"
+    )
 
 
 def test_hosts_of_clouds_have_new_keys_in_each_life(machines, tmp_path):

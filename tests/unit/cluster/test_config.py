@@ -9,7 +9,6 @@ import pytest
 from overtone.cluster.config import ClusterConfig, ConfigError, Limits, Workers
 from overtone.cluster.config_reading import parse_config, read_config
 from overtone.cluster.durations import duration_text, seconds_of
-from overtone.cluster.providers import provider_of
 
 pytest.importorskip("yaml")
 
@@ -53,13 +52,6 @@ def test_setup_is_a_text_or_a_list():
     head = "name: lab\nprovider: {type: local, hosts: [a]}\n"
     assert parse(f"{head}setup: make").setup == ("make",)
     assert parse(f"{head}setup:\n  - make\n  - make install").setup == ("make", "make install")
-
-
-def test_a_provider_without_a_module_is_an_error_with_its_line():
-    config = ClusterConfig("x", parse(DIGITS.replace("files: .\n", "")).provider, lines={"provider.type": 2})
-    object.__setattr__(config.provider, "type", "azure")
-    with pytest.raises(ConfigError, match=r"^cluster\.yaml:2: provider\.type='azure': is not supported"):
-        provider_of(config)
 
 
 LOCAL = "name: lab\nprovider: {type: local, hosts: [a, b]}\n"

@@ -11,6 +11,7 @@ import pytest
 
 from overtone.cluster import end_machines
 from overtone.cluster.config_reading import parse_config
+from overtone.cluster.provider import BUILT_IN, about
 
 PROVIDERS = {
     "aws": "{type: aws, region: eu-west-1}",
@@ -19,20 +20,20 @@ PROVIDERS = {
 }
 GIVEN = {
     "aws": {"region": "eu-west-1", "name": "digits"},
-    "gcp": {"project": "my-lab", "zone": "us-central1-a", "name": "digits"},
-    "kubernetes": {},
+    "gcp": {"project": "my-lab", "name": "digits"},
+    "kubernetes": {"name": "digits"},
 }
 
 
-@pytest.mark.parametrize("kind", sorted(end_machines.ENDINGS))
+@pytest.mark.parametrize("kind", [kind for kind in BUILT_IN if about(kind).ending])
 def test_the_function_of_each_provider_gets_what_it_takes(kind, monkeypatch):
     config = parse_config(f"name: digits\nprovider: {PROVIDERS[kind]}\n", Path("c.yaml"))
-    machine = end_machines.machine_of(config)
-    ending = end_machines.ENDINGS[kind]
-    module = importlib.import_module(ending.module)
-    signature = inspect.signature(getattr(module, ending.function))
+    machine = json.loads(json.dumps(end_machines.machine_of(config)))
+    name, _, function = machine["function"].partition(":")
+    module = importlib.import_module(name)
+    signature = inspect.signature(getattr(module, function))
     given = []
-    monkeypatch.setattr(module, ending.function, lambda **settings: given.append(settings))
+    monkeypatch.setattr(module, function, lambda **settings: given.append(settings))
     end_machines.main(json.dumps({**machine, "name": "digits"}))
     assert given == [GIVEN[kind]]
     signature.bind(**given[0])

@@ -106,7 +106,11 @@ def test_in_the_background_of_a_shell_nobody_is_waited_for(tmp_path):
     shell = "import os, subprocess, sys; os.setsid(); os.close(os.open(os.ttyname(0), os.O_RDWR)); "
     shell += "sys.exit(subprocess.run([sys.executable, '-c', *sys.argv[1:]], timeout=300).returncode)"
     done = subprocess.run(
-        [sys.executable, "-c", shell, code, str(tmp_path / "said")], stdin=theirs, stdout=theirs, stderr=theirs, timeout=300
+        [sys.executable, "-c", shell, code, str(tmp_path / "said")],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        timeout=300,
     )
     os.close(ours)
     os.close(theirs)
@@ -155,7 +159,7 @@ class Machines:
     def find(self, config):
         return list(self.resources)
 
-    def start(self, config, state, progress):
+    def start(self, config, state, progress, for_run):
         self.resources.append(Resource("instance", "i-1", "running", 1.0))
         press(signal.SIGINT)
 

@@ -9,7 +9,7 @@ import pytest
 
 from overtone.cluster.config_reading import KEYS, LIMIT_KEYS, WORKER_KEYS, parse_config
 from overtone.cluster.prices import table
-from overtone.cluster.provider_settings import PROVIDER_SETTINGS
+from overtone.cluster.provider import BUILT_IN, about
 
 pytest.importorskip("yaml")
 
@@ -33,10 +33,10 @@ def test_each_key_has_its_row():
     assert {key for key in KEYS if key not in ("workers", "limits")} | nested <= rows
 
 
-@pytest.mark.parametrize("name", PROVIDER_SETTINGS)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_each_setting_of_a_provider_is_in_its_row(name):
     required, optional = re.search(rf"^\| `{name}` \|(.*?)\|(.*?)\|$", PAGE, re.M).groups()
-    stated = PROVIDER_SETTINGS[name]
+    stated = about(name).keys
     assert set(re.findall(r"`(\w+)`", required)) == {key for key in stated if stated[key].is_required}
     assert {*re.findall(r"`(\w+)`", optional), "price"} == {
         key for key in stated if not stated[key].is_required

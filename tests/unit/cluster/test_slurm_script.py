@@ -13,6 +13,7 @@ from overtone.cluster.providers import slurm
 from overtone.cluster.slurm.commands import JobInfo
 from overtone.cluster.slurm.node import FIRST_PORT, N_BLOCKS, PORTS_EACH, free_block, ray_options, store_bytes
 from overtone.cluster.slurm.script import job_settings, options, script
+from overtone.cluster.slurm.starting import waiting_text
 from overtone.cluster.slurm.steps import expanded
 
 CONFIG = """
@@ -127,4 +128,4 @@ def test_the_object_store_has_a_share_of_the_jobs_memory() -> None:
     ("Dependency", None, "job 7 is pending (Dependency: an earlier job of this cluster has not ended)"),
 ])  # fmt: skip
 def test_what_a_pending_job_waits_for(reason, started, text):
-    assert slurm.waiting_text(JobInfo("7", "PENDING", reason, "", 0, None, started)) == text
+    assert waiting_text(JobInfo("7", "PENDING", reason, "", 0, None, started)) == text

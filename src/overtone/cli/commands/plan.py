@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from overtone.cluster.config import ClusterConfig
-    from overtone.cluster.providers import Resource
+    from overtone.cluster.provider import Resource
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def run(args: Arguments) -> int:
     from overtone.cluster.plan import make_plan
     from overtone.cluster.plan_text import plan_document, plan_text
     from overtone.cluster.prices import overrides
-    from overtone.cluster.providers import provider_of
+    from overtone.cluster.provider import provider_of
     from overtone.cluster.shown_form import form_changes, shown_form
     from overtone.cluster.upload import unsafe_upload
 
@@ -79,7 +79,7 @@ def run(args: Arguments) -> int:
 
 def _find(config: ClusterConfig) -> tuple[Sequence[Resource] | None, str]:
     """Return what exists, or None and the reason why it is unknown."""
-    from overtone.cluster.providers import provider_of
+    from overtone.cluster.provider import provider_of
     from overtone.errors import OvertoneError
 
     try:

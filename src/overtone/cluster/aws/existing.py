@@ -7,7 +7,7 @@ from typing import Any
 
 from overtone.cluster.aws import names
 from overtone.cluster.aws.prices import spot_prices
-from overtone.cluster.aws.session import error_code
+from overtone.cluster.aws.session import client, error_code, explained
 from overtone.cluster.resource import TAG, Resource
 
 _ENDED = {"terminated"}
@@ -50,9 +50,10 @@ def instances(ec2: Any, name: str, key_names: Iterable[str] = ()) -> list[dict[s
     return list(found.values())
 
 
-def cluster_names(ec2: Any) -> list[str]:
-    """Return the names of all clusters with machines in the region."""
-    everything = _all_instances(ec2, "tag-key", [TAG])
+def clusters(region: str) -> list[str]:
+    """Return the names of all of Overtone's clusters with machines in a region."""
+    with explained():
+        everything = list(_all_instances(client("ec2", region), "tag-key", [TAG]))
     return sorted({tag["Value"] for one in everything for tag in one.get("Tags", []) if tag["Key"] == TAG})
 
 

@@ -92,10 +92,16 @@ def resources(compute: Any, project: str, name: str) -> list[Resource]:
     return found
 
 
-def cluster_names(compute: Any, project: str) -> list[str]:
-    """Return the names of all of Overtone's clusters with machines or disks in a project, sorted."""
-    parts = ((compute.instances(), "instances"), (compute.disks(), "disks"))
-    return sorted({one["labels"][TAG] for part in parts for one in _all(*part, project, f"labels.{TAG}:*")})
+def clusters(project: str) -> list[str]:
+    """Return the names of all of Overtone's clusters with machines or disks in a project, sorted.
+
+    Raises:
+        CloudError: Google Cloud refuses the requests or does not answer; the message says what to do.
+    """
+    with opened() as api:
+        parts = ((api.instances(), "instances"), (api.disks(), "disks"))
+        found = [one for part in parts for one in _all(*part, project, f"labels.{TAG}:*")]
+        return sorted({one["labels"][TAG] for one in found})
 
 
 def _labelled(collection: Any, key: str, project: str, name: str) -> Iterator[dict[str, Any]]:

@@ -27,8 +27,12 @@ def is_in_pod() -> bool:
     return "KUBERNETES_SERVICE_HOST" in os.environ and CLUSTER_VARIABLE in os.environ
 
 
-def suspend_cluster(account: Path = ACCOUNT) -> None:
+def suspend_cluster(name: str, account: Path = ACCOUNT) -> None:
     """Delete all pods of this pod's cluster, this one too.
+
+    Args:
+        name: The cluster's name. The RayCluster of a RayJob has another one, which the pod knows.
+        account: The folder of the pod's service account.
 
     Raises:
         KubernetesError: Kubernetes does not answer, or refuses.
@@ -39,9 +43,9 @@ def suspend_cluster(account: Path = ACCOUNT) -> None:
     if certificate.exists():
         scheme, context = "https", ssl.create_default_context(cafile=str(certificate))
     host = f"[{host}]" if ":" in host else host
-    namespace, name = (account / "namespace").read_text().strip(), os.environ[CLUSTER_VARIABLE]
+    namespace, own = (account / "namespace").read_text().strip(), os.environ[CLUSTER_VARIABLE]
     request = urllib.request.Request(
-        f"{scheme}://{host}:{port}/apis/ray.io/v1/namespaces/{namespace}/rayclusters/{name}",
+        f"{scheme}://{host}:{port}/apis/ray.io/v1/namespaces/{namespace}/rayclusters/{own}",
         data=json.dumps({"spec": {"suspend": True}}).encode(),
         method="PATCH",
         headers={
@@ -54,6 +58,6 @@ def suspend_cluster(account: Path = ACCOUNT) -> None:
             pass
     except urllib.error.HTTPError as error:
         said = error.read().decode(errors="replace")[:500]
-        raise KubernetesError(f"RayCluster {name} cannot be suspended: {error.code} {said}") from None
+        raise KubernetesError(f"RayCluster {own} cannot be suspended: {error.code} {said}") from None
     except OSError as error:
-        raise KubernetesError(f"RayCluster {name} cannot be suspended: {error}", "Unreachable") from None
+        raise KubernetesError(f"RayCluster {own} cannot be suspended: {error}", "Unreachable") from None

@@ -27,13 +27,6 @@ START_S = 60
 """Seconds for which the autoscaler waits for SSH on a host."""
 
 
-def addresses(config: ClusterConfig) -> list[str]:
-    """Return the hosts as the config names them: the head first, then the workers in their order."""
-    hosts = [str(host) for host in config.provider.settings["hosts"]]
-    head = config.head or hosts[0]
-    return [head, *(host for host in hosts if host != head)]
-
-
 def autoscaler_config(config: ClusterConfig, facts: Mapping[str, HostFacts], n_least: int) -> dict[str, Any]:
     """Return the config as a value. The same arguments give the same value.
 
@@ -42,7 +35,7 @@ def autoscaler_config(config: ClusterConfig, facts: Mapping[str, HostFacts], n_l
         facts: The facts of each host, by its address.
         n_least: How many workers the autoscaler keeps at least.
     """
-    head, *workers = addresses(config)
+    head, *workers = config.hosts
     user = facts[head].user
     types: dict[str, Any] = {"head": {"node_config": {}, "resources": {}, "min_workers": 0, "max_workers": 0}}
     for at, address in enumerate(workers):
@@ -88,7 +81,7 @@ def worker_start_commands(config: ClusterConfig) -> list[str]:
 
 def head_start_command(config: ClusterConfig, facts: HostFacts, autoscaler: str) -> str:
     """Return the command that starts Ray on the head; the autoscaler's config is the file `autoscaler`."""
-    head = addresses(config)[0]
+    head = config.hosts[0]
     own = f"--node-ip-address={facts.ip}" if facts.ip else ""
     variables = {
         "RAY_enable_autoscaler_v2": "1",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from overtone.cluster.config import ClusterConfig
-from overtone.cluster.local.autoscaler_form import addresses
 from overtone.cluster.local.host_facts import HostFacts
 from overtone.cluster.remote import RemoteError
 from overtone.version import __version__
@@ -22,7 +21,7 @@ def check_facts(config: ClusterConfig, facts: Mapping[str, HostFacts], noises: M
     Raises:
         RemoteError: They cannot be one cluster; the message names every host that is in the way.
     """
-    wrong = [text for address in addresses(config) for text in _wrong_with(config, address, facts)]
+    wrong = [text for address in config.hosts for text in _wrong_with(config, address, facts)]
     wrong += [
         f"{address}: its shell prints {_begin_of(noise)!r} before each command, which breaks copies; "
         "let ~/.bashrc print in interactive shells alone, by a first line: [[ $- == *i* ]] || return"
@@ -34,7 +33,7 @@ def check_facts(config: ClusterConfig, facts: Mapping[str, HostFacts], noises: M
 
 
 def _wrong_with(config: ClusterConfig, address: str, facts: Mapping[str, HostFacts]) -> list[str]:
-    one, head = facts[address], facts[addresses(config)[0]]
+    one, head = facts[address], facts[config.hosts[0]]
     wrong = []
     if not one.ray:
         wrong.append(f'{address}: Ray is not installed; run there: pip install "overtone[ray]"')

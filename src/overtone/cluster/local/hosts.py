@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head_python import python_command
-from overtone.cluster.local.autoscaler_form import addresses
 from overtone.cluster.local.host_facts import HostFacts
 from overtone.cluster.remote import RemoteError, UnreachableError, last_lines
 from overtone.cluster.ssh_remote import SSHRemote
@@ -38,7 +37,7 @@ class Hosts:
     def __init__(self, config: ClusterConfig, folder: Path, earlier: Iterable[str] = ()) -> None:
         settings = config.provider.settings
         self.name = config.name
-        self.addresses = addresses(config)
+        self.addresses = config.hosts
         self.known_hosts = folder / "known_hosts"
         key = settings.get("ssh_key")
         self._remotes = {

@@ -17,13 +17,13 @@ from shlex import quote
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head_python import python_command
 from overtone.cluster.local import autoscaler_form as form
+from overtone.cluster.local.claims import end_options, is_anothers, lives
 from overtone.cluster.local.host_checks import check_facts
 from overtone.cluster.local.host_facts import HostFacts
 from overtone.cluster.local.host_record import AUTOSCALER, FOLDER, KEY, KNOWN_HOSTS, SETUP_S, key_line
 from overtone.cluster.local.hosts import Hosts
 from overtone.cluster.local.node_record import node_type
 from overtone.cluster.local.setup_commands import setup_commands, setup_files
-from overtone.cluster.local.touched import end_options, is_anothers, lives
 from overtone.cluster.progress import Progress
 from overtone.cluster.remote import RemoteError, UnreachableError, home_path, last_lines
 from overtone.cluster.run_folder import TEMPORARY
@@ -85,7 +85,7 @@ def _adopt(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State) -> b
 
     Its token does as well: Ray's processes have it in their memory, and would refuse a new one.
     """
-    head = facts[form.addresses(config)[0]]
+    head = facts[config.hosts[0]]
     claim = head.claim or {}
     is_up = head.runs("gcs_server") and head.runs("raylet") and bool(claim)
     if is_up and claim.get("id") != state.info().get("id"):

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from overtone.cluster.cloud_keys import check_cloud, head_remote
-from overtone.cluster.resource import Resource
+from overtone.cluster.provider import About, Ending, Listing, RayKeys, Resource, Setting
+from overtone.cluster.ray_document import planned_yaml
+from overtone.cluster.ray_form import yaml_text
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig
@@ -20,8 +22,31 @@ _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 _NODE_TYPE = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
 
 
-def check(config: ClusterConfig) -> None:
-    """Check what only AWS knows of the config, without the network.
+ABOUT = About(
+    settings={
+        "region": Setting("text", "eu-west-1", True),
+        "zone": Setting("text", "eu-west-1a"),
+        "subnets": Setting("texts", "[subnet-0123456789abcdef0]"),
+        "image": Setting("text", "ami-0123456789abcdef0"),
+        "disk": Setting("gigabytes", "100"),
+        "ssh_from": Setting("text", "203.0.113.7/32"),
+        "instance_profile": Setting("text", "my-profile"),
+    },
+    left="nothing: no instance, volume, address, key pair, security group or role with the cluster's tag",
+    place=("region",),
+    default_head="m6i.large",
+    machine_types="required",
+    has_prices=True,
+    has_spot=True,
+    reuses_addresses=True,
+    ending=Ending("overtone.cluster.aws.ending:end_from_head", ("region",), shuts_down=True),
+    listing=Listing("overtone.cluster.aws.existing:clusters", "region", ("AWS_REGION", "AWS_DEFAULT_REGION")),
+    ray=RayKeys("overtone.cluster.aws.ray_keys:add_keys", "InstanceType"),
+)
+
+
+def check(config: ClusterConfig) -> str:
+    """Check what only AWS knows of the config, without the network, and return Ray's cluster YAML.
 
     Raises:
         ConfigError: The config cannot be used; the message names the line.
@@ -45,6 +70,7 @@ def check(config: ClusterConfig) -> None:
             rule = "must be a network in CIDR form, such as 203.0.113.7/32"
             raise config.error("provider.ssh_from", rule, settings["ssh_from"]) from None
     check_cloud(config)
+    return yaml_text(planned_yaml(config))
 
 
 def find(config: ClusterConfig) -> list[Resource]:
@@ -63,7 +89,7 @@ def find(config: ClusterConfig) -> list[Resource]:
         )
 
 
-def start(config: ClusterConfig, state: State, progress: Progress) -> None:
+def start(config: ClusterConfig, state: State, progress: Progress, for_run: bool) -> None:
     """Start the cluster by Ray's launcher; what is there already is not changed.
 
     Raises:
@@ -125,34 +151,6 @@ def reach(config: ClusterConfig, state: State) -> Remote:
             f"the head {heads[0]['InstanceId']} has no address yet: repeat the command in a minute"
         )
     return head_remote(config, state, address)
-
-
-def end_from_head(region: str, name: str, **settings: Any) -> None:
-    """Terminate the cluster's machines from its head, by the head's role: workers first, then the head.
-
-    Args:
-        region: The region.
-        name: The cluster's name.
-        **settings: Other settings of the provider, which are not needed.
-
-    Raises:
-        CloudError: Some could not be terminated; the others were.
-    """
-    from overtone.cluster.aws import deletion, existing
-    from overtone.cluster.aws.session import client, explained
-
-    with explained():
-        ec2 = client("ec2", region)
-        deletion.request_end(ec2, sorted(existing.instances(ec2, name), key=existing.is_head))
-
-
-def clusters(region: str) -> list[str]:
-    """Return the names of all of Overtone's clusters with machines in a region."""
-    from overtone.cluster.aws import existing
-    from overtone.cluster.aws.session import client, explained
-
-    with explained():
-        return existing.cluster_names(client("ec2", region))
 
 
 def _key_names(config: ClusterConfig) -> list[str]:

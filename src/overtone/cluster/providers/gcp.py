@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from overtone.cluster.cloud_keys import check_cloud, head_remote
-from overtone.cluster.resource import Resource
+from overtone.cluster.provider import About, Ending, Listing, RayKeys, Resource, Setting
+from overtone.cluster.ray_document import planned_yaml
+from overtone.cluster.ray_form import yaml_text
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig
@@ -18,8 +20,34 @@ _ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z]")
 _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
 
 
-def check(config: ClusterConfig) -> None:
-    """Check what only GCP knows of the config, without the network.
+ABOUT = About(
+    settings={
+        "project": Setting("text", "my-project", True),
+        "zone": Setting("text", "us-central1-a", True),
+        "image": Setting("text", "projects/my-project/global/images/family/my-image"),
+        "disk": Setting("gigabytes", "100"),
+        "network": Setting("text", "default"),
+        "service_account": Setting("text", "ray@my-project.iam.gserviceaccount.com"),
+    },
+    left="nothing: no instance and no disk with the cluster's label",
+    place=("project", "zone"),
+    head="n2-standard-4",
+    worker="n2-standard-8",
+    default_head="n2-standard-2",
+    machine_types="required",
+    has_prices=True,
+    has_spot=True,
+    reuses_addresses=True,
+    ending=Ending("overtone.cluster.gcp.ending:end_from_head", ("project",), shuts_down=True),
+    listing=Listing(
+        "overtone.cluster.gcp.compute:clusters", "project", ("GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
+    ),
+    ray=RayKeys("overtone.cluster.gcp.ray_keys:add_keys", "machineType"),
+)
+
+
+def check(config: ClusterConfig) -> str:
+    """Check what only GCP knows of the config, without the network, and return Ray's cluster YAML.
 
     Raises:
         ConfigError: The config cannot be used; the message names the line.
@@ -46,6 +74,7 @@ def check(config: ClusterConfig) -> None:
                 )
                 raise config.error(key, rule, machine)
     check_cloud(config)
+    return yaml_text(planned_yaml(config))
 
 
 def find(config: ClusterConfig) -> list[Resource]:
@@ -60,7 +89,7 @@ def find(config: ClusterConfig) -> list[Resource]:
         return compute.resources(api, config.provider.settings["project"], config.name)
 
 
-def start(config: ClusterConfig, state: State, progress: Progress) -> None:
+def start(config: ClusterConfig, state: State, progress: Progress, for_run: bool) -> None:
     """Start the cluster by Ray's launcher; what is there already is not changed.
 
     Raises:
@@ -68,6 +97,7 @@ def start(config: ClusterConfig, state: State, progress: Progress) -> None:
     """
     from overtone.cluster.cloud_start import start_by_ray
     from overtone.cluster.gcp import compute
+    from overtone.cluster.gcp.access import with_access
     from overtone.cluster.gcp.ray_keys import add_keys
 
     def complete(ray: dict[str, Any]) -> dict[str, Any]:
@@ -77,30 +107,6 @@ def start(config: ClusterConfig, state: State, progress: Progress) -> None:
         head = compute.head_of(api, config.provider.settings["project"], config.name)
         is_set_up = head is not None and head["labels"].get("ray-node-status") == "up-to-date"
         start_by_ray(config, state, progress, complete, is_set_up)
-
-
-def with_access(ray: dict[str, Any], state: State) -> dict[str, Any]:
-    """Return Ray's YAML with the cluster's own SSH key, which only its machines accept.
-
-    Ray's launcher would put a key into the metadata of the whole project.
-    """
-    import copy
-
-    from overtone.cluster import ssh_keys
-
-    ray = copy.deepcopy(ray)
-    auth = ray["auth"]
-    if "ssh_private_key" in auth:
-        return ray
-    key = ssh_keys.private_key(state.folder)
-    auth["ssh_private_key"] = str(key)
-    line = f"{auth['ssh_user']}:{ssh_keys.public_key(key)} {auth['ssh_user']}"
-    own = {"ssh-keys": line, "block-project-ssh-keys": "true", "enable-oslogin": "FALSE"}
-    for node_type in ray["available_node_types"].values():
-        items = node_type["node_config"].setdefault("metadata", {}).setdefault("items", [])
-        items[:] = [one for one in items if one["key"] not in own]
-        items += [{"key": name, "value": value} for name, value in own.items()]
-    return ray
 
 
 def stop(config: ClusterConfig, state: State, progress: Progress) -> None:
@@ -134,33 +140,3 @@ def reach(config: ClusterConfig, state: State) -> Remote:
     addresses = [access["natIP"] for access in interface.get("accessConfigs", []) if "natIP" in access]
     address = addresses[0] if addresses else interface["networkIP"]
     return head_remote(config, state, address)
-
-
-def clusters(project: str) -> list[str]:
-    """Return the names of all of Overtone's clusters with machines or disks in a project.
-
-    Raises:
-        CloudError: Google Cloud refuses the requests or does not answer; the message says what to do.
-    """
-    from overtone.cluster.gcp import compute
-
-    with compute.opened() as api:
-        return compute.cluster_names(api, project)
-
-
-def end_from_head(project: str, name: str, **settings: Any) -> None:
-    """Delete the cluster's machines from its head, by the head's service account: workers first.
-
-    Args:
-        project: The project.
-        name: The cluster's name.
-        **settings: Other settings of the provider, which are not needed.
-
-    Raises:
-        CloudError: Some could not be deleted; the others were.
-    """
-    from overtone.cluster.gcp import compute
-
-    with compute.opened() as api:
-        machines = [one for one in compute.resources(api, project, name) if one.kind == "instance"]
-        compute.delete(api, project, sorted(machines, key=compute.is_head), name)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overtone.cluster.config import ClusterConfig, ConfigError
+from overtone.cluster.config import ClusterConfig
 from overtone.cluster.kubernetes.archive import archive_of
 from overtone.cluster.kubernetes.connection import transport_of
 from overtone.cluster.kubernetes.fields import wrong_fields
@@ -25,14 +24,32 @@ from overtone.cluster.kubernetes.remote import KubernetesRemote
 from overtone.cluster.kubernetes.resources import HEAD, WORKER, resources_of
 from overtone.cluster.kubernetes.starting import wait_until_ready
 from overtone.cluster.kubernetes.transport import KubernetesError, Pod
+from overtone.cluster.node_versions import node_versions
 from overtone.cluster.prices import price_of
+from overtone.cluster.provider import TAG, About, Ending, Resource, Setting
 from overtone.cluster.ray_form import setup_files, yaml_text
-from overtone.cluster.resource import TAG, Resource
 from overtone.cluster.watchdog import start_command
 from overtone.version import __version__
 
 if TYPE_CHECKING:
+    from overtone.cluster.progress import Progress
     from overtone.cluster.state import State
+
+ABOUT = About(
+    settings={
+        "context": Setting("text", "my-cluster"),
+        "namespace": Setting("text", "default"),
+        "kubeconfig": Setting("text", "~/.kube/config"),
+        "image": Setting("text", "rayproject/ray:2.60.0-py311"),
+        "service_account": Setting("text", "ray"),
+    },
+    left="nothing: no object with the cluster's label",
+    place=("kubeconfig", "context", "namespace"),
+    head="cpu=4,memory=16Gi",
+    worker="cpu=8,memory=32Gi,gpu=1",
+    has_spot=True,
+    ending=Ending("overtone.cluster.kubernetes.suspension:suspend_cluster"),
+)
 
 _KINDS = ("RayJob", "RayCluster", "Pod", "Service", "Secret", "PersistentVolumeClaim")
 _OWNED = ("Service",)
@@ -48,8 +65,11 @@ _SPOT = (
 )
 
 
-def check(config: ClusterConfig) -> None:
+def check(config: ClusterConfig) -> str:
     """Check the resources, the files for the setup, and each field of the manifests.
+
+    Returns:
+        The manifests of `overtone up` and `overtone submit` as YAML, without the Secrets' values.
 
     Raises:
         ConfigError: The config cannot be used; the message names the line.
@@ -59,24 +79,17 @@ def check(config: ClusterConfig) -> None:
             resources_of(text)
         except ValueError as error:
             raise config.error(key, str(error), text) from None
-    versions = _versions(config)
-    _archive(config)
-    for manifest, spec_path in ((ray_cluster(config, versions, False), "spec."),
-                                (ray_job(config, versions, False), "spec.rayClusterSpec.")):  # fmt: skip
+    versions, has_files = _versions(config), _archive(config) is not None
+    manifests = [ray_cluster(config, versions, has_files), ray_job(config, versions, has_files)]
+    for manifest, spec_path in zip(manifests, ("spec.", "spec.rayClusterSpec."), strict=True):
         for path, rule in wrong_fields(manifest):
             raise config.error(f"raw.{path.removeprefix(spec_path)}", rule)
         if config.workers.spot and not _selects_nodes(manifest):
             raise config.error("workers.spot", _SPOT, True)
-
-
-def show(config: ClusterConfig) -> str:
-    """Return the manifests of `overtone up` and `overtone submit` as YAML, without the Secrets' values."""
-    versions, has_files = _versions(config), _has_files(config)
-    shown = [ray_cluster(config, versions, has_files), ray_job(config, versions, has_files)]
     secrets = secrets_of(config, "", b"" if has_files else None)
     for secret in secrets:
         secret["data"] = dict.fromkeys(secret["data"], "...")
-    return "---\n".join(yaml_text(one) for one in [*secrets, *shown])
+    return "---\n".join(yaml_text(one) for one in [*secrets, *manifests])
 
 
 def find(config: ClusterConfig) -> list[Resource]:
@@ -84,38 +97,24 @@ def find(config: ClusterConfig) -> list[Resource]:
     return [_resource(one, config) for one in _all(_objects(config), config)]
 
 
-def start(config: ClusterConfig, state: State, progress: Any) -> None:
-    """Start the cluster as a RayCluster, and wait until it is ready.
+def start(config: ClusterConfig, state: State, progress: Progress, for_run: bool) -> None:
+    """Start a RayCluster, or for a run a RayJob, which ends with it, and wait until it is ready.
+
+    A cluster that is up already is taken as it is.
 
     Raises:
         KubernetesError: It cannot be started; the message has the last events or lines.
     """
     objects = _objects(config)
+    is_job = for_run and objects.get("RayCluster", config.name) is None
     if _living_job(objects, config) is None:
+        manifest = ray_job if is_job else ray_cluster
         watchdog = _watchdog(config, state)
-        _make(objects, config, state, ray_cluster(config, _versions(config), _has_files(config), watchdog))
+        _make(objects, config, state, manifest(config, _versions(config), _has_files(config), watchdog))
     wait_until_ready(objects, config, progress)
 
 
-def start_for_run(config: ClusterConfig, state: State, progress: Any) -> None:
-    """Start the cluster as a RayJob, which ends with its run, and wait until it is ready.
-
-    A cluster that is up already is taken as it is.
-
-    Raises:
-        KubernetesError: It cannot be started.
-    """
-    objects = _objects(config)
-    if objects.get("RayCluster", config.name) is not None:
-        start(config, state, progress)
-        return
-    if _living_job(objects, config) is None:
-        watchdog = _watchdog(config, state)
-        _make(objects, config, state, ray_job(config, _versions(config), _has_files(config), watchdog))
-    wait_until_ready(objects, config, progress)
-
-
-def stop(config: ClusterConfig, state: State, progress: Any) -> None:
+def stop(config: ClusterConfig, state: State, progress: Progress) -> None:
     """Delete the cluster's objects, and wait a while until Kubernetes has deleted their pods and services."""
     objects = _objects(config)
     for one in _all(objects, config):
@@ -246,13 +245,8 @@ def _versions(config: ClusterConfig) -> Versions:
     Raises:
         ConfigError: Neither an image nor Ray here says which version of Ray it is.
     """
-    from importlib import metadata
-
-    try:
-        ray = metadata.version("ray")
-    except metadata.PackageNotFoundError:
-        ray = ""
-    python = ".".join(platform.python_version_tuple()[:2])
+    here = node_versions()
+    ray, python = here["ray"], here["python"].rpartition(".")[0]
     versions = Versions(ray, python, __version__)
     image: str = image_of(config, versions)
     if not ray and not _names_version(image):
@@ -275,6 +269,3 @@ def _selects_nodes(manifest: Mapping[str, Any]) -> bool:
     groups = spec.get("workerGroupSpecs") or []
     pods = [(group.get("template") or {}).get("spec") or {} for group in groups]
     return all(any(pod.get(key) for key in ("nodeSelector", "affinity", "tolerations")) for pod in pods)
-
-
-__all__ = ["ConfigError", "check", "find", "reach", "show", "start", "start_for_run", "stop"]

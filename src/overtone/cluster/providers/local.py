@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 from overtone.cluster.config import ClusterConfig
-from overtone.cluster.local.autoscaler_form import addresses, autoscaler_config
+from overtone.cluster.local.autoscaler_form import autoscaler_config
+from overtone.cluster.local.claims import end_options, is_anothers, lives
 from overtone.cluster.local.host_facts import HostFacts
 from overtone.cluster.local.hosts import Hosts
-from overtone.cluster.local.touched import end_options, is_anothers, lives, touched
 from overtone.cluster.progress import Progress
+from overtone.cluster.provider import About, Resource, Setting
 from overtone.cluster.ray_form import yaml_text
-from overtone.cluster.resource import Resource
 from overtone.cluster.ssh_remote import SSHRemote
 from overtone.cluster.state import State
+from overtone.cluster.touched_hosts import touched
 
 ENDS_S = 60.0
 """Seconds that a host has to end its processes."""
 
 
-def check(config: ClusterConfig) -> None:
+ABOUT = About(
+    settings={
+        "hosts": Setting("texts", "[10.0.0.1, 10.0.0.2]", True),
+        "user": Setting("text", "ubuntu"),
+        "ssh_key": Setting("text", "~/.ssh/id_ed25519"),
+        "port": Setting("port", "22"),
+    },
+    left="on the head ~/overtone_work/{name}, the results in ~/overtone_results, and the output of runs in "
+    "~/.overtone/cluster/runs; on each host what setup installs",
+    place=("user",),
+    machine_types="none",
+)
+
+
+def check(config: ClusterConfig) -> str:
     """Check the hosts of a config, without the network.
+
+    Returns:
+        The YAML of Ray's autoscaler on the head, without what only the hosts know: their resources.
 
     Raises:
         ConfigError: A host is not one; the message names the line.
@@ -30,14 +48,9 @@ def check(config: ClusterConfig) -> None:
             )
     if config.workers.spot:
         raise config.error("workers.spot", "must be false: hosts are not bought", True)
-
-
-def show(config: ClusterConfig) -> str:
-    """Return the YAML of Ray's autoscaler on the head, without what only the hosts know: their resources."""
     settings = config.provider.settings
     login = HostFacts(user=settings.get("user", ""), port=settings.get("port", 22))
-    facts = dict.fromkeys(addresses(config), login)
-    return yaml_text(autoscaler_config(config, facts, config.workers.min))
+    return yaml_text(autoscaler_config(config, dict.fromkeys(config.hosts, login), config.workers.min))
 
 
 def find(config: ClusterConfig) -> list[Resource]:
@@ -58,7 +71,7 @@ def find(config: ClusterConfig) -> list[Resource]:
     return [*left, *(Resource("host", address, str(error)) for address, error in errors.items())]
 
 
-def start(config: ClusterConfig, state: State, progress: Progress) -> None:
+def start(config: ClusterConfig, state: State, progress: Progress, for_run: bool) -> None:
     """Start the cluster, or what is missing of it.
 
     Raises:

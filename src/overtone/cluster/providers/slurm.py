@@ -6,52 +6,43 @@ settings of the job's program, its log and the user's commands.
 
 from __future__ import annotations
 
-import json
 import re
-import time
-from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from overtone.cluster.ray_form import setup_files
-from overtone.cluster.remote import Remote, RemoteError, home_path, last_lines
-from overtone.cluster.resource import Resource
-from overtone.cluster.slurm.commands import JobInfo, Slurm, SlurmError
+from overtone.cluster.provider import About, Resource, Setting
+from overtone.cluster.remote import Remote, home_path
+from overtone.cluster.slurm.commands import Slurm, SlurmError
+from overtone.cluster.slurm.logins import login_node, node_remote
 from overtone.cluster.slurm.remote import SlurmRemote
-from overtone.cluster.slurm.script import folder, job_settings, script
-from overtone.cluster.tokens import install_command
+from overtone.cluster.slurm.script import folder, script
+from overtone.cluster.slurm.starting import start_job
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig
-    from overtone.cluster.ssh_remote import SSHRemote
+    from overtone.cluster.progress import Progress
     from overtone.cluster.state import State
 
-_JOIN_S = 120.0
-"""Seconds that `start` waits for nodes beside the first; a node that joins later is used, too."""
 _LOGIN = re.compile(r"(?:[\w.-]+@)?[\w.:-]+")
-_REASONS = {
-    "PartitionTimeLimit": 'longer than the partition allows: set raw: {time: "4:00:00"}; the job is then '
-    "queued again until limits.hours are used up",
-    "PartitionNodeLimit": "more nodes than the partition allows: lower workers.max",
-    "PartitionConfig": "no node of the partition has what the config asks for; sinfo -N -l shows them",
-    "BadConstraints": "no node has what the config asks for; sinfo -N -l shows them",
-    "AccountNotAllowed": "name another provider.account",
-    "InvalidAccount": "name another provider.account",
-    "InvalidQOS": "name another provider.qos",
-    "QOSMaxWallDurationPerJobLimit": 'longer than the qos allows: set raw: {time: "4:00:00"}',
-    "AssocMaxJobsLimit": "your account has as many jobs as it may",
-    "Dependency": "an earlier job of this cluster has not ended",
-}
-"""Advice for some of Slurm's reasons why a job is pending."""
-_HOPELESS = {
-    "PartitionTimeLimit", "PartitionNodeLimit", "PartitionConfig", "BadConstraints", "AccountNotAllowed",
-    "InvalidAccount", "InvalidQOS",
-}  # fmt: skip
-"""The reasons for which a job would wait for ever: sites can choose not to refuse such a job."""
+
+ABOUT = About(
+    settings={
+        "partition": Setting("text", "gpu"),
+        "account": Setting("text", "my-account"),
+        "qos": Setting("text", "normal"),
+        "constraint": Setting("text", "a100"),
+        "login": Setting("text", "me@login.example.org"),
+        "ssh_key": Setting("text", "~/.ssh/id_ed25519"),
+        "port": Setting("port", "22"),
+    },
+    left="~/overtone_work/{name} and the results in ~/overtone_results, in your home folder",
+    place=("login",),
+    worker="cpus=4,gpus=1",
+    requeues=True,
+)
 
 
-def check(config: ClusterConfig) -> None:
-    """Check the config without the network.
+def check(config: ClusterConfig) -> str:
+    """Check the config without the network, and return the batch script of the cluster's job.
 
     Raises:
         ConfigError: It cannot be used on Slurm.
@@ -59,15 +50,6 @@ def check(config: ClusterConfig) -> None:
     login = config.provider.settings.get("login")
     if login is not None and (not _LOGIN.fullmatch(login) or login.startswith("-")):
         raise config.error("provider.login", "must be a host, such as me@login.example.org", login)
-    script(config)
-
-
-def show(config: ClusterConfig) -> str:
-    """Return the batch script of the cluster's job.
-
-    Raises:
-        ConfigError: The config cannot be used on Slurm.
-    """
     return script(config)
 
 
@@ -81,32 +63,27 @@ def find(config: ClusterConfig) -> list[Resource]:
             job.started if job.is_running else job.submitted,
             config.workers.type,
         )
-        for job in Slurm(_login(config)).jobs(config.name)
+        for job in Slurm(login_node(config)).jobs(config.name)
     ]
 
 
-def start(config: ClusterConfig, state: State, progress: Any) -> None:
+def start(config: ClusterConfig, state: State, progress: Progress, for_run: bool) -> None:
     """Submit the job of a cluster, unless there is one, and wait until Ray is up on its nodes.
 
     Raises:
         ConfigError: Slurm has no such partition.
         SlurmError: Slurm refuses the job, or it ended.
     """
-    _start(config, state, progress, ends_with_run=False)
+    start_job(config, state, progress, ends_with_run=for_run)
 
 
-def start_for_run(config: ClusterConfig, state: State, progress: Any) -> None:
-    """Start a cluster whose job ends by itself after the first run on it; see `start`."""
-    _start(config, state, progress, ends_with_run=True)
-
-
-def stop(config: ClusterConfig, state: State, progress: Any) -> None:
+def stop(config: ClusterConfig, state: State, progress: Progress) -> None:
     """Cancel the cluster's jobs, wait until their processes are gone, and remove the token.
 
     Raises:
         SlurmError: Slurm does not end a job within 90 s.
     """
-    login = _login(config)
+    login = login_node(config)
     slurm = Slurm(login)
     slurm.cancel(slurm.jobs(config.name))
     if left := slurm.wait_until_gone(config.name):
@@ -120,170 +97,4 @@ def stop(config: ClusterConfig, state: State, progress: Any) -> None:
 
 def reach(config: ClusterConfig, state: State) -> Remote:
     """Return the first node of the cluster's job."""
-    return SlurmRemote(_login(config), config.name, lambda node: node_remote(config, node))
-
-
-# --- start -----------------------------------------------------------------------------------
-
-
-def _start(config: ClusterConfig, state: State, progress: Any, ends_with_run: bool) -> None:
-    login = _login(config)
-    slurm = Slurm(login)
-    with progress.phase("check"):
-        slurm.check_commands()
-        _check_partition(config, slurm)
-        jobs = slurm.jobs(config.name)
-    with progress.phase("start head"):
-        if not jobs:
-            jobs = [_submitted(config, state, login, slurm, ends_with_run)]
-            progress.note(f"submitted job {jobs[0].id}")
-        head = _wait_for_head(config, login, slurm, jobs[0], progress)
-    with progress.phase("start workers"):
-        _wait_for_workers(config, login, head, progress)
-
-
-def _check_partition(config: ClusterConfig, slurm: Slurm) -> None:
-    asked = config.provider.settings.get("partition")
-    if asked is None:
-        return
-    there = slurm.partitions()
-    for name in asked.split(","):
-        if name not in there:
-            raise config.error(
-                "provider.partition", f"is not a partition here; there are {', '.join(there)}", asked
-            )
-
-
-def _submitted(
-    config: ClusterConfig, state: State, login: Remote, slurm: Slurm, ends_with_run: bool
-) -> JobInfo:
-    """Prepare the folder on the shared disk, and submit the job.
-
-    Of two that submit at the same moment, from two machines, the later one cancels its own job.
-    """
-    here = folder(config.name)
-    _check_run(login, install_command(f"{here}/token"), state.token().encode())
-    old = "begin nodes head.json ended.json used.json log runs.before"
-    clean = f"cd {home_path(here)} && rm -rf {old} && mkdir -m 700 begin && (mv -T runs runs.before; cat)"
-    _put_setup_files(config, login)
-    _check_run(login, f"{clean} > job.json", job_settings(config, ends_with_run))
-    text = script(config)
-    _check_run(login, f"cat > {home_path(here)}/job.sh", text.encode())
-    job = slurm.submit(text)
-    state.record({"event": "job submitted", "job": job})
-    first = next(iter(slurm.jobs(config.name)), None)
-    if first is not None and first.id != job:
-        slurm.cancel([JobInfo(job, "", "", "", 0, None, None)])
-        return first
-    return JobInfo(job, "PENDING", "None", "", 0, None, None)
-
-
-def _put_setup_files(config: ClusterConfig, login: Remote) -> None:
-    """Upload what `setup` reads, such as requirements.txt; the other files follow with the script."""
-    for name in setup_files(config):
-        target = f"~/overtone_work/{config.name}"
-        login.put(Path(config.files or "", name), target if name == "." else f"{target}/{name}")
-
-
-def _wait_for_head(
-    config: ClusterConfig, login: Remote, slurm: Slurm, job: JobInfo, progress: Any
-) -> dict[str, Any]:
-    remote, said, began = (
-        SlurmRemote(login, config.name, lambda node: node_remote(config, node)),
-        "",
-        time.monotonic(),
-    )
-    while True:
-        jobs = [one for one in slurm.jobs(config.name) if one.id == job.id]
-        if not jobs or jobs[0].state == "COMPLETING":
-            raise SlurmError(_failed(config, login, slurm, job.id))
-        head = remote.head() if jobs[0].is_running else {}
-        if head.get("job") == job.id:
-            return head
-        if jobs[0].reason in _HOPELESS:
-            slurm.cancel(jobs)
-            raise SlurmError(f"Slurm cannot run this job ({jobs[0].reason}): {_REASONS[jobs[0].reason]}")
-        text = waiting_text(jobs[0])
-        if text != said:
-            progress.note(text)
-            said = text
-        elapsed = time.monotonic() - began
-        time.sleep(0.5 if elapsed < 30 else 2.0 if elapsed < 300 else 10.0)
-
-
-def waiting_text(job: JobInfo) -> str:
-    if job.is_running:
-        nodes = f"{job.n_nodes} node{'s' if job.n_nodes != 1 else ''}"
-        return f"job {job.id} runs on {nodes}, first on {job.node}; Ray starts there"
-    why = [f"{job.reason}: {_REASONS[job.reason]}" if job.reason in _REASONS else job.reason]
-    if job.reason == "None":  # Slurm has not looked at it yet.
-        why = []
-    if job.started:
-        why.append(time.strftime("expected to start at %Y-%m-%d %H:%M", time.localtime(job.started)))
-    reasons = f" ({', '.join(why)})" if why else ""
-    return f"job {job.id} is {job.state.lower()}{reasons}"
-
-
-def _wait_for_workers(config: ClusterConfig, login: Remote, head: dict[str, Any], progress: Any) -> None:
-    end, nodes = time.monotonic() + _JOIN_S, set(head["nodes"])
-    while time.monotonic() < end:
-        found = login.run(f"cd {home_path(folder(config.name))}/nodes && cat -- *.json")
-        there = set()
-        for line in found.text.replace("}{", "}\n{").splitlines():
-            with suppress(ValueError, KeyError, TypeError):
-                there.add(json.loads(line)["node"])
-        if nodes <= there:
-            progress.note(f"{len(nodes)} nodes: {', '.join(sorted(nodes))}")
-            return
-        time.sleep(0.5)
-    progress.warn(
-        f"Ray is not up on {', '.join(sorted(nodes - there))} after {_JOIN_S:g} s; a later node is used, too"
-    )
-
-
-def _failed(config: ClusterConfig, login: Remote, slurm: Slurm, job: str) -> str:
-    log = login.run(f"tail -n 20 {home_path(folder(config.name))}/log")
-    how = slurm.end_of(job) or "how, Slurm does not know any more"
-    said = last_lines(log.output) or " (empty)"
-    return f"job {job} of cluster {config.name} ended before Ray was up ({how}). Its log ends with:{said}"
-
-
-# --- parts -----------------------------------------------------------------------------------
-
-
-def _login(config: ClusterConfig) -> Remote:
-    settings = config.provider.settings
-    login = settings.get("login")
-    if login is None:
-        from overtone.cluster.slurm.here import LocalRemote
-
-        return LocalRemote()
-    return _ssh(config, login, settings.get("port"))
-
-
-def _ssh(config: ClusterConfig, login: str, port: Any = None, proxy: str | None = None) -> SSHRemote:
-    from overtone.cluster.ssh_remote import SSHRemote
-    from overtone.cluster.state import State
-
-    user, _, host = login.rpartition("@")
-    key = config.provider.settings.get("ssh_key")
-    return SSHRemote(
-        host, user=user or None, port=port, proxy=proxy, key=None if key is None else Path(key).expanduser(),
-        known_hosts=State.open(config).folder / "known_hosts",
-    )  # fmt: skip
-
-
-def node_remote(config: ClusterConfig, node: str) -> Remote:
-    """Return a node of the job itself, through the login node if that is another machine."""
-    login = config.provider.settings.get("login")
-    if login is None:
-        return _ssh(config, node)
-    user = login.rpartition("@")[0]
-    through = _ssh(config, login, config.provider.settings.get("port")).proxy_command()
-    return _ssh(config, f"{user}@{node}" if user else node, proxy=through)
-
-
-def _check_run(login: Remote, command: str, input: bytes) -> None:
-    found = login.run(command, input=input)
-    if found.status != 0:
-        raise RemoteError(f"{login.name}: the shared disk cannot be written:{last_lines(found.errors)}")
+    return SlurmRemote(login_node(config), config.name, lambda node: node_remote(config, node))

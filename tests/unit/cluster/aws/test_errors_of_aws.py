@@ -12,7 +12,7 @@ import pytest
 from overtone.cluster.aws import access
 from overtone.cluster.cloud_errors import CloudError
 from overtone.cluster.config_reading import parse_config
-from overtone.cluster.provider_settings import PROVIDER_SETTINGS
+from overtone.cluster.provider import about
 from overtone.cluster.providers import aws
 from overtone.errors import MissingPackageError
 
@@ -34,4 +34,4 @@ def test_without_a_default_network_the_advice_is_a_setting_that_exists() -> None
         access.ensure_group(ec2, "digits", [], "192.0.2.7/32")
     setting = re.search(r"provider: \{(\w+):", str(caught.value))
     assert setting is not None
-    assert setting[1] in PROVIDER_SETTINGS["aws"]
+    assert setting[1] in about("aws").keys

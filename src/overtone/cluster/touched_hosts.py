@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from shlex import quote
 
 from overtone.cluster.config import ClusterConfig
-from overtone.cluster.local.autoscaler_form import addresses
-from overtone.cluster.local.host_facts import HostFacts
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError
 
@@ -18,29 +15,7 @@ def touched(config: ClusterConfig) -> list[str]:
     A host that the config has lost since is among them.
     """
     known = State(config.name).info().get("touched")
-    return addresses(config) if known is None else list(known)
-
-
-def lives(state: State) -> list[str]:
-    """Return the ids of this life of the cluster and of the one before, as this machine knows them."""
-    info = state.info()
-    return [str(info[name]) for name in ("id", "life_before") if info.get(name)]
-
-
-def end_options(state: State) -> str:
-    """Return the options of `host_facts` that end the cluster on a host, unless it is another machine's."""
-    known = lives(state)
-    return f"--end --lives {' '.join(map(quote, known))}" if known else "--end"
-
-
-def is_anothers(facts: HostFacts, lives: Sequence[str]) -> bool:
-    """Return whether another machine has just begun to start a cluster of this name on a host.
-
-    Args:
-        facts: The facts of the host.
-        lives: What `lives` returns.
-    """
-    return facts.is_new and bool(lives) and (facts.claim or {}).get("id") not in lives
+    return config.hosts if known is None else list(known)
 
 
 def leave_out(gone: Sequence[str], config: ClusterConfig, state: State) -> None:
@@ -51,7 +26,7 @@ def leave_out(gone: Sequence[str], config: ClusterConfig, state: State) -> None:
     """
     if not gone:
         return
-    if config.provider.type != "local":
+    if not config.hosts:
         raise OvertoneError(
             f"--gone is for hosts of `type: local`: {config.provider.type} itself says which machines exist"
         )
