@@ -58,7 +58,7 @@ import sys
 from pathlib import Path
 from overtone.cluster.config_reading import read_config
 from overtone.cluster.progress import Progress
-from overtone.cluster.provider import provider_of
+from overtone.cluster.provider_modules import provider_of
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError
 

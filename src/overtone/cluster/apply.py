@@ -14,7 +14,8 @@ from overtone.cluster.costs import FREE, MACHINES, cost_so_far, cost_text, note_
 from overtone.cluster.interrupts import ANSWER_S, Ask, Interrupts
 from overtone.cluster.place import check_place, place_of
 from overtone.cluster.progress import Progress
-from overtone.cluster.provider import Provider, Resource, about, provider_of
+from overtone.cluster.provider import Provider, Resource
+from overtone.cluster.provider_modules import about, provider_of
 from overtone.cluster.state import State, told_of_full_disk
 from overtone.cluster.touched_hosts import leave_out
 from overtone.errors import OvertoneError
@@ -228,8 +229,7 @@ def _take_down(config: ClusterConfig, state: State, progress: Progress, interrup
     with progress.phase("take down", config.name):
         left: list[Resource] = []
         for at in range(ROUNDS):
-            provider.stop(config, state, progress)
-            left = provider.find(config)
+            left = _stopped(provider, config, state, progress)
             with _recorded_if_possible(progress):
                 note_machines(config, state, left)
             if not left:
@@ -246,6 +246,16 @@ def _take_down(config: ClusterConfig, state: State, progress: Progress, interrup
         with _recorded_if_possible(progress):
             state.update(ended=time.time())
             state.set_phase("down")
+
+
+def _stopped(provider: Provider, config: ClusterConfig, state: State, progress: Progress) -> list[Resource]:
+    """Stop the cluster once; return what is left. An error says that nobody knows that."""
+    try:
+        provider.stop(config, state, progress)
+        return provider.find(config)
+    except OvertoneError as error:
+        again = f"`{down_command(config)}` takes it down; it is safe to repeat"
+        raise LeftError(f"{error}\nsomething of {config.name} may be left, and may cost: {again}") from error
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from overtone.cluster.listing_of_clusters import recorded_config
-from overtone.cluster.provider import about, loaded, provider_types
+from overtone.cluster.provider_modules import about, loaded, provider_types
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError
 
@@ -42,4 +42,6 @@ def cloud_clusters(states: Iterable[State]) -> tuple[list[tuple[str, str]], list
             found += [(f"{kind} {place}", name) for name in loaded(listing.function)(place)]
         except OvertoneError as error:
             errors.append(f"{kind} {place}: {error}")
+        except Exception as error:  # of somebody else's provider
+            errors.append(f"{kind} {place}: {type(error).__name__}: {error}")
     return found, errors

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from overtone.cluster.cloud_setup import add_missing, setup_commands
-from overtone.cluster.provider import about
+from overtone.cluster.provider_modules import about
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig

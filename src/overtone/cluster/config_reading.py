@@ -11,7 +11,8 @@ from typing import Any
 from overtone.cluster.config import ClusterConfig, ConfigError, Limits, Provider, Workers
 from overtone.cluster.config_checks import Document
 from overtone.cluster.prices import check_limit
-from overtone.cluster.provider import About, ProviderError, Setting, about, provider_types
+from overtone.cluster.provider import About, Setting
+from overtone.cluster.provider_modules import ProviderError, about, provider_types
 from overtone.cluster.ray_reading import (
     RAY_KEYS,
     RAY_PROVIDERS,
@@ -116,7 +117,7 @@ def _provider(document: Document, top: Mapping[str, Any]) -> Provider:
 def _known_provider(document: Document, kind: str) -> tuple[str, Mapping[str, Setting]]:
     """Return the type of a provider, that of a file as an absolute path, and the settings that it has."""
     if kind.endswith(".py"):
-        kind = os.path.abspath(document.source.parent / Path(kind).expanduser())
+        kind = os.path.abspath(document.source.parent / os.path.expanduser(kind))
     elif kind not in (types := provider_types()):
         near, own = nearest(kind, types), "the file of your own, such as ./my_cloud.py"
         rule = f"is not a provider{near}; choose one of {', '.join(types)}, or {own}"
@@ -205,7 +206,7 @@ def _worker_type(document: Document, given: Mapping[str, Any], facts: About, mos
             raise document.error("workers", rule)
         return None
     if facts.machine_types == "none":
-        raise document.error("workers.type", "hosts have no machine types: remove it", given["type"])
+        raise document.error("workers.type", "workers have no machine types here: remove it", given["type"])
     return document.text("workers.type", given["type"], facts.worker)
 
 

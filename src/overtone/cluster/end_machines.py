@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig
-from overtone.cluster.provider import about, loaded
+from overtone.cluster.provider_modules import about, loaded
 
 
 def machine_of(config: ClusterConfig) -> dict[str, Any] | None:
@@ -27,6 +27,16 @@ def machine_of(config: ClusterConfig) -> dict[str, Any] | None:
 def shuts_down(machine: Mapping[str, Any]) -> bool:
     """Return whether a machine of this provider ends when it shuts down."""
     return bool(machine["shuts_down"])
+
+
+def check_ending(machine: Mapping[str, Any] | None) -> None:
+    """Check on the head that it can end the machines.
+
+    Raises:
+        ProviderError: The function for it is not installed here.
+    """
+    if machine is not None and machine["function"]:
+        loaded(machine["function"])
 
 
 def main(text: str) -> None:

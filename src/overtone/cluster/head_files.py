@@ -11,7 +11,7 @@ from shlex import join, quote
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.following import Screen
 from overtone.cluster.interrupts import can_ask
-from overtone.cluster.provider import provider_of
+from overtone.cluster.provider_modules import provider_of
 from overtone.cluster.remote import Remote, home_path
 from overtone.cluster.run_folder import TEMPORARY
 from overtone.cluster.state import State

@@ -9,7 +9,7 @@ from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head import Head
 from overtone.cluster.head_python import python_command
 from overtone.cluster.listing_of_clusters import facts_of
-from overtone.cluster.provider import provider_of
+from overtone.cluster.provider_modules import provider_of
 from overtone.cluster.remote import Remote
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError

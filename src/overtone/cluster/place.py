@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig
-from overtone.cluster.provider import about
+from overtone.cluster.provider_modules import about
 from overtone.errors import OvertoneError
 
 

@@ -9,7 +9,8 @@ from typing import Literal
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.prices import Price, price_of
-from overtone.cluster.provider import Resource, about
+from overtone.cluster.provider import Resource
+from overtone.cluster.provider_modules import about
 from overtone.cluster.steps import Action, Step
 
 Command = Literal["up", "submit", "down"]
@@ -81,12 +82,14 @@ def make_plan(
         most_in_all=_most_in_all(config, most),
         unknown=unknown,
         sources=tuple(dict.fromkeys(price.source for _, price in used if price and price.dollars)),
-        left=facts.left.format(name=config.name),
+        left=facts.left.replace("{name}", config.name),
     )
 
 
 def _most_in_all(config: ClusterConfig, most: float | None) -> float | None:
     limits = config.limits
+    if about(config.provider.type).costs_on:
+        return None
     by_time = None if most is None or limits.hours is None else most * limits.hours
     bounds = [bound for bound in (by_time, limits.price) if bound is not None]
     return min(bounds) if bounds and most is not None else None

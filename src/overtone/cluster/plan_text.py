@@ -9,7 +9,8 @@ from typing import Any
 from overtone.cluster.durations import duration_text
 from overtone.cluster.plan import Plan, count_kinds
 from overtone.cluster.prices import dollars_text
-from overtone.cluster.provider import Resource, about
+from overtone.cluster.provider import Resource
+from overtone.cluster.provider_modules import about
 from overtone.cluster.steps import Step
 
 _PLACES = ("region", "zone", "context", "partition")
@@ -81,8 +82,11 @@ def _limits_text(plan: Plan) -> str:
         texts.append(f"{limits.hours:g} hour{'s' if limits.hours != 1 else ''}")
     if limits.price is not None:
         texts.append(dollars_text(limits.price))
+    when = " or ".join(texts)
+    if about(plan.config.provider.type).costs_on:
+        return f"the head ends what runs after {when}; the machines stay, and cost until `overtone down`"
     in_all = f": at most {dollars_text(plan.most_in_all)}" if plan.most_in_all else ""
-    return f"the head takes the cluster down after {' or '.join(texts)}{in_all}"
+    return f"the head takes the cluster down after {when}{in_all}"
 
 
 def _existing_text(existing: Sequence[Resource] | None) -> str:

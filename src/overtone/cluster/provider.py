@@ -6,16 +6,11 @@ modules of packages with the entry point `overtone.providers`; docs/new-provider
 
 from __future__ import annotations
 
-import functools
-import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module, metadata
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 
 from overtone.cluster.resource import TAG, Resource
-from overtone.errors import OvertoneError
 
 if TYPE_CHECKING:
     from overtone.cluster.config import ClusterConfig
@@ -23,30 +18,23 @@ if TYPE_CHECKING:
     from overtone.cluster.remote import Remote
     from overtone.cluster.state import State
 
-__all__ = [
-    "TAG", "About", "Ending", "Listing", "Provider", "ProviderError", "RayKeys", "Resource", "Setting",
-    "about", "loaded", "provider_of", "provider_types",
-]  # fmt: skip
+__all__ = ["TAG", "About", "Ending", "Listing", "Provider", "RayKeys", "Resource", "Setting"]
 
-BUILT_IN = ("local", "aws", "gcp", "kubernetes", "slurm")
-ENTRY_POINTS = "overtone.providers"
-FUNCTIONS = ("check", "find", "start", "stop", "reach")
-
-
-class ProviderError(OvertoneError):
-    """A provider's module cannot be used; the message says which and why."""
+Kind = Literal["text", "texts", "port", "gigabytes", "price"]
+MachineTypes = Literal["none", "optional", "required"]
 
 
 class Setting(NamedTuple):
     """One key of `provider` in a config.
 
     Attributes:
-        kind: "text", "texts" (a list of texts, without double ones), "port", "gigabytes" or "price".
-        example: A value, for errors.
+        kind: "text", "texts" (a list, which becomes a tuple without double ones), "port", "gigabytes" (8 to
+            16,384) or "price" (US dollars an hour, above 0).
+        example: A value as it is written, for errors. It is no default.
         is_required: Whether the config must have it.
     """
 
-    kind: str
+    kind: Kind
     example: str
     is_required: bool = False
 
@@ -112,6 +100,7 @@ class About:
         has_prices: Whether `prices.json` has the prices of its machine types.
         has_spot: Whether there are spot machines.
         reuses_addresses: Whether a new machine may have the address of an earlier one, and another host key.
+        is_rented: Whether its machines cost as long as they exist, whatever runs there.
         requeues: Whether an interrupted run is started again by the provider.
         ending: How the head ends the machines; None if they stay, and only the cluster's processes end.
         listing: How unknown clusters are found; None if they cannot be.
@@ -124,10 +113,11 @@ class About:
     head: str = "m6i.large"
     worker: str = "g5.xlarge"
     default_head: str | None = None
-    machine_types: Literal["none", "optional", "required"] = "optional"
+    machine_types: MachineTypes = "optional"
     has_prices: bool = False
     has_spot: bool = False
     reuses_addresses: bool = False
+    is_rented: bool = True
     requeues: bool = False
     ending: Ending | None = None
     listing: Listing | None = None
@@ -135,8 +125,28 @@ class About:
     keys: Mapping[str, Setting] = field(init=False)
     """`settings` with the price."""
 
+    @property
+    def costs_on(self) -> bool:
+        """Whether machines stay, and cost, when the head ends the cluster at a limit."""
+        return self.is_rented and self.ending is None
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", {**self.settings, **PRICE})
+        for name, setting in self.settings.items():
+            if name in ("type", *PRICE):
+                raise ValueError(f"settings: every provider has {name}")
+            if not isinstance(setting, Setting) or setting.kind not in get_args(Kind):
+                kinds = ", ".join(get_args(Kind))
+                raise ValueError(f"settings[{name!r}]: must be a Setting of one of the kinds {kinds}")
+            if name == "hosts" and setting.kind != "texts":
+                raise ValueError("settings['hosts']: must be of the kind texts: the hosts become nodes")
+        used = {*self.place, *(self.ending.settings if self.ending else ())}
+        used |= {self.listing.setting} if self.listing else set()
+        if unknown := sorted(used - set(self.keys)):
+            raise ValueError(f"{', '.join(unknown)}: not in settings")
+        if self.machine_types not in get_args(MachineTypes):
+            kinds = ", ".join(get_args(MachineTypes))
+            raise ValueError(f"machine_types={self.machine_types!r}: must be one of {kinds}")
 
 
 class Provider(Protocol):
@@ -180,75 +190,3 @@ class Provider(Protocol):
 
     def reach(self, config: ClusterConfig, state: State) -> Remote:
         """Return how commands run and files are copied on the head."""
-
-
-def provider_types() -> tuple[str, ...]:
-    """Return the providers that a config may name: Overtone's own, and those of installed packages."""
-    return (*BUILT_IN, *sorted(one.name for one in metadata.entry_points(group=ENTRY_POINTS)))
-
-
-def provider_of(config: ClusterConfig) -> Provider:
-    """Return the module of the config's provider.
-
-    Raises:
-        ProviderError: There is no such module, or it is not a provider's.
-    """
-    return _module(config.provider.type)
-
-
-def about(kind: str) -> About:
-    """Return the facts of a provider, by its type in a config.
-
-    Raises:
-        ProviderError: There is no such module, or it is not a provider's.
-    """
-    return _module(kind).ABOUT
-
-
-def loaded(function: str) -> Callable[..., Any]:
-    """Return the function that a text such as "overtone.cluster.aws.ending:end_from_head" names."""
-    module, _, name = function.partition(":")
-    return getattr(import_module(module), name)  # type: ignore[no-any-return]
-
-
-@functools.cache
-def _module(kind: str) -> Provider:
-    if kind in BUILT_IN:
-        return import_module(f"overtone.cluster.providers.{kind}")
-    return _checked(kind, _module_of_file(Path(kind)) if kind.endswith(".py") else _module_of_package(kind))
-
-
-def _module_of_file(path: Path) -> Any:
-    name = f"overtone_provider_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if not path.is_file() or spec is None or spec.loader is None:
-        raise ProviderError(f"{path}: the provider's file is missing")
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise ProviderError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
-    return module
-
-
-def _module_of_package(kind: str) -> Any:
-    found = metadata.entry_points(group=ENTRY_POINTS, name=kind)
-    if not found:
-        raise ProviderError(f"{kind} is not a provider; there are {', '.join(provider_types())}")
-    try:
-        return next(iter(found)).load()
-    except Exception as error:
-        why = f"{type(error).__name__}: {error}"
-        raise ProviderError(f"the provider {kind} cannot be imported: {why}") from error
-
-
-def _checked(kind: str, module: Any) -> Provider:
-    if not isinstance(getattr(module, "ABOUT", None), About):
-        raise ProviderError(f"{kind}: a provider has its facts in ABOUT = About(settings={{...}}, left=...)")
-    missing = [name for name in FUNCTIONS if not callable(getattr(module, name, None))]
-    if missing:
-        raise ProviderError(
-            f"{kind}: lacks the function{'s' * (len(missing) > 1)} {', '.join(missing)}; a provider has "
-            f"{', '.join(FUNCTIONS)}"
-        )
-    return module  # type: ignore[no-any-return]

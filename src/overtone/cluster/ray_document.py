@@ -9,7 +9,7 @@ from overtone.cluster import node_guard, watchdog
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.node_versions import node_versions
 from overtone.cluster.prices import price_of
-from overtone.cluster.provider import about
+from overtone.cluster.provider_modules import about
 from overtone.cluster.ray_form import HEAD, WORKER, ray_yaml
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.config_checks import below
 from overtone.cluster.head_python import python_command
-from overtone.cluster.provider import about, loaded
+from overtone.cluster.provider_modules import about, loaded
 from overtone.cluster.tokens import ON_NODE, environment
 from overtone.version import __version__
 

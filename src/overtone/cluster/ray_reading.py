@@ -8,7 +8,7 @@ from typing import Any
 
 from overtone.cluster.config import ClusterConfig, Limits, Provider, Workers
 from overtone.cluster.config_checks import MAX_NODES, Document
-from overtone.cluster.provider import about
+from overtone.cluster.provider_modules import about
 from overtone.cluster.ray_shape import check_shape
 
 RAY_KEYS = (

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head_python import python_command
-from overtone.cluster.provider import provider_of
+from overtone.cluster.provider_modules import provider_of
 from overtone.cluster.remote import RemoteError, last_lines
 from overtone.cluster.state import State
 from overtone.errors import OvertoneError

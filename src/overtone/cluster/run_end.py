@@ -14,7 +14,7 @@ from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head import Head
 from overtone.cluster.interrupts import Interrupts
 from overtone.cluster.progress import Progress
-from overtone.cluster.provider import provider_of
+from overtone.cluster.provider_modules import provider_of
 from overtone.cluster.remote import RemoteError, UnreachableError
 from overtone.cluster.run_record import active_runs
 from overtone.cluster.session import (

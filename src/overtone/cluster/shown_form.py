@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from overtone.cluster.config import ClusterConfig, shown_value
-from overtone.cluster.provider import provider_of
+from overtone.cluster.provider_modules import provider_of
 from overtone.cluster.ray_document import planned_yaml
 from overtone.cluster.ray_form import differences, merge
 from overtone.cluster.ray_reading import RAY_PROVIDERS
@@ -24,7 +24,7 @@ _USED_BY_HOSTS = frozenset(
 
 def shown_form(config: ClusterConfig) -> str:
     """Return what the provider gets, without any secret."""
-    return provider_of(config).check(config)
+    return provider_of(config).check(config).rstrip("\n") + "\n"
 
 
 def form_changes(config: ClusterConfig) -> list[str]:

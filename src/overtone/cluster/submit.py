@@ -14,7 +14,7 @@ from overtone.cluster.config import ClusterConfig
 from overtone.cluster.head import Head
 from overtone.cluster.interrupts import Ask, Interrupts
 from overtone.cluster.progress import Progress
-from overtone.cluster.provider import about, provider_of
+from overtone.cluster.provider_modules import about, provider_of
 from overtone.cluster.remote import RemoteError, UnreachableError
 from overtone.cluster.resuming import (
     GoingOn,

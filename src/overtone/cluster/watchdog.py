@@ -25,7 +25,7 @@ from overtone.cluster import head_view, supervised
 from overtone.cluster.age_record import AgeRecord, Moment
 from overtone.cluster.config import Limits
 from overtone.cluster.durations import duration_text
-from overtone.cluster.end_machines import machine_of, shuts_down
+from overtone.cluster.end_machines import check_ending, machine_of, shuts_down
 from overtone.cluster.ending import Ended, end_cluster, read_ended
 from overtone.cluster.limit_rules import END, SAVE_S, WARN, Facts, Verdict, decide
 from overtone.cluster.marked_processes import head_address
@@ -53,6 +53,7 @@ class Settings:
         prices: US dollars an hour by node type; "head" is the head.
         machine: The provider whose machines end, with its settings; None if machines stay.
         look_s: Seconds between two looks.
+        starting_s: Seconds of its life in which the cluster counts as busy: a command still starts its nodes.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Settings:
     prices: Mapping[str, float] = field(default_factory=dict)
     machine: Mapping[str, Any] | None = None
     look_s: float = LOOK_S
+    starting_s: float = 0.0
 
     def text(self) -> str:
         """Return the settings as JSON."""
@@ -78,7 +80,10 @@ class Settings:
 
 
 def start_command(
-    config: ClusterConfig, prices: Mapping[str, float] | None = None, began: float = 0.0
+    config: ClusterConfig,
+    prices: Mapping[str, float] | None = None,
+    began: float = 0.0,
+    starting_s: float = 0.0,
 ) -> str:
     """Return the shell command that starts the watchdog on the head, after Ray.
 
@@ -89,9 +94,13 @@ def start_command(
         prices: US dollars an hour by node type, with "head" for the head.
         began: When the life of the cluster began, in seconds since 1970. Another value starts age and
             cost at 0.
+        starting_s: Seconds for which the cluster is not idle: a command still starts its nodes, and repeats
+            this one when they are up.
     """
     look_s = min(LOOK_S, max(SHORTEST_LOOK_S, config.limits.cluster_idle_s / 4))
-    settings = Settings(config.name, began, config.limits, dict(prices or {}), machine_of(config), look_s)
+    settings = Settings(
+        config.name, began, config.limits, dict(prices or {}), machine_of(config), look_s, starting_s
+    )
     return supervised.command(config.name, f"-m {MODULE} --start {shlex.quote(settings.text())}")
 
 
@@ -126,6 +135,8 @@ class Watchdog:
         self._read_settings()
         address = head_address(self._settings.name)
         busy = head_view.busy(address)
+        if not busy and self._record.age_s < self._settings.starting_s:
+            busy = ["its start"]
         self._record = self._record.advanced(Moment.now(), self._cost_an_hour, bool(busy))
         self._cost_an_hour = self._cost(address)
         self._write()
@@ -214,7 +225,12 @@ def say(text: str) -> None:
 
 
 def begin(settings: Settings) -> None:
-    """Renew the settings, and start a supervised watchdog unless one runs."""
+    """Renew the settings, and start a supervised watchdog unless one runs.
+
+    Raises:
+        ProviderError: The function that would end the machines is not installed here.
+    """
+    check_ending(settings.machine)
     folder = cluster_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     replace_file(folder / "watchdog.json", settings.text().encode())

@@ -11,7 +11,7 @@ import pytest
 
 from overtone.cluster import end_machines
 from overtone.cluster.config_reading import parse_config
-from overtone.cluster.provider import BUILT_IN, about
+from overtone.cluster.provider_modules import BUILT_IN, about
 
 PROVIDERS = {
     "aws": "{type: aws, region: eu-west-1}",

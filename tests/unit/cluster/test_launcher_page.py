@@ -9,7 +9,7 @@ import pytest
 
 from overtone.cluster.config_reading import KEYS, LIMIT_KEYS, WORKER_KEYS, parse_config
 from overtone.cluster.prices import table
-from overtone.cluster.provider import BUILT_IN, about
+from overtone.cluster.provider_modules import BUILT_IN, about
 
 pytest.importorskip("yaml")
 

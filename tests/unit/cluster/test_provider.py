@@ -9,20 +9,26 @@ from pathlib import Path
 import pytest
 
 import overtone.cluster
-from overtone.cluster import provider
-from overtone.cluster.config import ConfigError
+from overtone.cluster import provider_modules
+from overtone.cluster.cloud_clusters import cloud_clusters
+from overtone.cluster.config import ClusterConfig, ConfigError
 from overtone.cluster.config_reading import parse_config, read_config
+from overtone.cluster.end_machines import check_ending
 from overtone.cluster.place import place_of
 from overtone.cluster.plan import make_plan
-from overtone.cluster.provider import (
+from overtone.cluster.plan_text import plan_text
+from overtone.cluster.provider import Provider
+from overtone.cluster.provider_modules import (
     BUILT_IN,
     FUNCTIONS,
-    Provider,
+    ProviderError,
     about,
     loaded,
     provider_of,
     provider_types,
 )
+from overtone.cluster.state import State
+from overtone.errors import OvertoneError
 
 pytest.importorskip("yaml")
 
@@ -57,9 +63,9 @@ def reach(config, state): ...
 def folder(tmp_path, monkeypatch):
     (tmp_path / "clouds").mkdir()
     (tmp_path / "clouds" / "mine.py").write_text(OWN)
-    provider._module.cache_clear()
+    provider_modules.provider_module.cache_clear()
     yield tmp_path
-    provider._module.cache_clear()
+    provider_modules.provider_module.cache_clear()
 
 
 def written(
@@ -72,7 +78,7 @@ def written(
 
 @pytest.mark.parametrize("kind", BUILT_IN)
 def test_a_provider_is_one_module_with_five_functions(kind):
-    module = provider._module(kind)
+    module = provider_modules.provider_module(kind)
     own = [
         name
         for name, one in vars(module).items()
@@ -135,8 +141,20 @@ def test_the_facts_of_a_provider_check_its_config(folder, settings, more, said):
     ("text", "said"),
     [
         (None, r"c\.yaml:2: provider\.type: .*mine\.py: the provider's file is missing"),
-        ("import nothing_of_that_name", r"mine\.py: cannot be imported: ModuleNotFoundError: .*nothing_of"),
+        ("import nothing_of_that_name", r"mine\.py cannot be imported: ModuleNotFoundError: .*nothing_of"),
         ("def check(config): ...", r"mine\.py: a provider has its facts in ABOUT"),
+        ("import sys\nsys.exit()", "cannot be imported: SystemExit:"),
+        (
+            OWN.replace("(config, state, progress): ...\ndef reach", "(config): ...\ndef reach"),
+            "stop must take the arguments of stop",
+        ),
+        (OWN.replace('"text"', '"number"'), "kinds text, texts, port, gigabytes, price .mine.py, line 4"),
+        (OWN.replace('"disk":', '"price":'), "every provider has price"),
+        (OWN.replace('place=("zone",)', 'place=("region",)'), "region: not in settings"),
+        (
+            OWN.replace('"required"', '"sometimes"'),
+            "machine_types='sometimes': must be one of none, optional, required",
+        ),
         (
             OWN.replace("def stop", "def stopp").replace("def reach", "def _reach"),
             "lacks the functions stop, reach",
@@ -162,3 +180,85 @@ def test_an_installed_package_is_a_provider(folder, monkeypatch):
     assert provider_types() == (*BUILT_IN, "stack")
     with pytest.raises(ConfigError, match=r"c\.yaml:2: provider\.type='stak': .*did you mean 'stack'"):
         parse_config("name: lab\nprovider: {type: stak}\n", Path("c.yaml"))
+
+
+def changed(folder: Path, old: str, new: str) -> ClusterConfig:
+    """A config whose provider has other code."""
+    (folder / "clouds" / "mine.py").write_text(OWN.replace(old, new))
+    return read_config(written(folder))
+
+
+FIND = 'return [Resource("instance", "vm-1", "running", 1.0)]'
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("return {}['x']", r"mine\.py: find: KeyError: 'x' \(mine\.py, line 18\)"),
+        ("import json; json.loads('{')", r"find: JSONDecodeError: .*\(mine\.py, line 18\)"),
+        ("raise SystemExit(4)", "find: SystemExit: 4"),
+        ("return None", "find: must return a list of Resource, not None"),
+        ("return [{'id': 1}]", "find: must return a list of Resource"),
+        (
+            "return [Resource('instance', 'vm-1', 'up', 'today')]",
+            "since='today' of vm-1: must be seconds since 1970",
+        ),
+    ],
+)
+def test_an_error_in_a_provider_names_its_function_and_line(folder, code, said):
+    config = changed(folder, FIND, code)
+    with pytest.raises(ProviderError, match=said):
+        provider_of(config).find(config)
+
+
+def test_an_error_that_a_provider_raises_for_people_stays_as_it_is(folder):
+    config = changed(folder, FIND, 'from overtone.errors import OvertoneError; raise OvertoneError("full")')
+    with pytest.raises(OvertoneError, match="^full$"):
+        provider_of(config).find(config)
+
+
+def test_a_provider_s_file_may_define_dataclasses(folder):
+    more = "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass Machine:\n    id: str\n"
+    assert provider_of(changed(folder, "\nfrom overtone", f"{more}from overtone")).ABOUT.place == ("zone",)
+
+
+def test_the_plan_says_that_rented_machines_go_on_costing_at_a_limit(folder):
+    config = read_config(written(folder, "zone: north, price: 0.5"))
+    assert make_plan(config).most_in_all is None
+    assert "15m without work or 12 hours; the machines stay, and cost until `overtone down`" in plan_text(
+        make_plan(config)
+    )
+    (folder / "clouds" / "other.py").write_text(
+        OWN.replace("About, R", "About, Ending, R").replace(
+            "place=", "ending=Ending(shuts_down=True), place="
+        )
+    )
+    ending = read_config(Path(written(folder, "zone: north, price: 0.5")))
+    text = ending.source.read_text().replace("mine.py", "other.py")
+    assert "takes the cluster down after 15m without work or 12 hours: at most $18" in plan_text(
+        make_plan(parse_config(text, ending.source))
+    )
+
+
+def test_a_broken_listing_does_not_hide_other_clusters(folder, monkeypatch):
+    monkeypatch.setenv("OVERTONE_HOME", str(folder / "home"))
+    listing = 'listing=Listing("no_such_module:names", "zone"), place='
+    (folder / "clouds" / "mine.py").write_text(
+        OWN.replace("About, R", "About, Listing, R").replace("place=", listing)
+    )
+    config = read_config(written(folder))
+    state = State.open(config)
+    state.update(config=config.source.read_text(), source=str(config.source))
+    found, errors = cloud_clusters([state])
+    assert found == []
+    assert len(errors) == 1
+    assert "mine.py north: no_such_module:names: is not a function that can be imported here" in errors[0]
+
+
+def test_the_head_refuses_an_ending_that_it_cannot_import():
+    check_ending(None)
+    check_ending({"function": "", "settings": {}, "shuts_down": True})
+    with pytest.raises(
+        ProviderError, match="no_such_module:end: is not a function that can be imported here"
+    ):
+        check_ending({"function": "no_such_module:end", "settings": {}, "shuts_down": False})

@@ -51,7 +51,7 @@ def run(args: Arguments) -> int:
     from overtone.cluster.plan import make_plan
     from overtone.cluster.plan_text import plan_document, plan_text
     from overtone.cluster.prices import overrides
-    from overtone.cluster.provider import provider_of
+    from overtone.cluster.provider_modules import provider_of
     from overtone.cluster.shown_form import form_changes, shown_form
     from overtone.cluster.upload import unsafe_upload
 
@@ -79,7 +79,7 @@ def run(args: Arguments) -> int:
 
 def _find(config: ClusterConfig) -> tuple[Sequence[Resource] | None, str]:
     """Return what exists, or None and the reason why it is unknown."""
-    from overtone.cluster.provider import provider_of
+    from overtone.cluster.provider_modules import provider_of
     from overtone.errors import OvertoneError
 
     try:

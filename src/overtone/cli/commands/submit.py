@@ -50,7 +50,7 @@ def run(args: Arguments) -> int:
     """
     from overtone.cluster.config_reading import read_config
     from overtone.cluster.interrupts import ask_yes_or_no, can_ask
-    from overtone.cluster.provider import provider_of
+    from overtone.cluster.provider_modules import provider_of
     from overtone.cluster.run_end import Ending
     from overtone.cluster.submit import program_of, submit
 

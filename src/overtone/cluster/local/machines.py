@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from overtone.cluster.config import ClusterConfig
+from overtone.cluster.durations import duration_text
 from overtone.cluster.local.hosts import Hosts
 from overtone.cluster.progress import Progress
 from overtone.cluster.state import State
+from overtone.errors import OvertoneError
 
 _PAUSE_S = 3.0
 
@@ -19,8 +21,13 @@ def on_hosts(config: ClusterConfig, addresses: Sequence[str]) -> ClusterConfig:
 
     Args:
         config: The cluster's config, whose provider may have the settings `user`, `ssh_key` and `port`.
-        addresses: The machines' names or addresses for SSH; at least one.
+        addresses: The machines' names or addresses for SSH.
+
+    Raises:
+        OvertoneError: There is no address.
     """
+    if not addresses:
+        raise OvertoneError(f"cluster {config.name} has no machine")
     settings = {**config.provider.settings, "hosts": tuple(addresses)}
     n_workers = len(addresses) - 1
     return replace(
@@ -53,7 +60,8 @@ def wait_until_ready(
             if not errors:
                 return
             if time.monotonic() > deadline:
-                raise next(iter(errors.values()))
+                why = str(next(iter(errors.values())))
+                raise OvertoneError(f"{', '.join(errors)} not ready within {duration_text(within_s)}: {why}")
             text = f"waiting for {', '.join(errors)}: {str(next(iter(errors.values()))).splitlines()[0]}"
             if text != said:
                 progress.note(text)

@@ -32,6 +32,8 @@ from overtone.cluster.state import State
 from overtone.cluster.tokens import ON_NODE, install_command, replace_token
 
 RAY_START_S = 300.0
+STARTING_S = 900.0
+"""Seconds until a cluster whose start was killed counts as idle."""
 RAY_STARTS = 4
 """Number of times that Ray is started on a host that is too busy for it."""
 _TOO_SLOW = b"timed out during startup"
@@ -75,6 +77,8 @@ def start(config: ClusterConfig, hosts: Hosts, state: State, progress: Progress)
                 _put_autoscaler(config, facts, hosts, config.workers.min)
             else:
                 _wait_for_workers(hosts, wanted)
+    if not is_up:
+        _watch(config, hosts, state)
 
 
 # the parts, in their order
@@ -194,17 +198,22 @@ def _run_setup(config: ClusterConfig, remote: SSHRemote, command: str) -> None:
 
 def _start_head(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State) -> None:
     """Start Ray on the head, and the autoscaler: at first one that starts no worker by itself."""
-    from overtone.cluster.watchdog import start_command
-
     head = hosts[hosts.head]
     _make_key(config, facts, hosts)
     _put_autoscaler(config, facts, hosts, 0)
     command = form.head_start_command(config, facts[hosts.head], f"$HOME/{FOLDER[2:]}/{AUTOSCALER}")
     _start_ray(config, head, command)
+    _watch(config, hosts, state, STARTING_S)
+
+
+def _watch(config: ClusterConfig, hosts: Hosts, state: State, starting_s: float = 0.0) -> None:
+    """Start the watchdog on the head, or give it these settings."""
+    from overtone.cluster.watchdog import start_command
+
     price = config.provider.settings.get("price")
     prices = {} if price is None else {"head": price, **dict.fromkeys(map(node_type, hosts.addresses), price)}
-    watch = start_command(config, prices=prices, began=state.info()["began"])
-    head.check(form.with_environment(config, watch))
+    watch = start_command(config, prices=prices, began=state.info()["began"], starting_s=starting_s)
+    hosts[hosts.head].check(form.with_environment(config, watch))
 
 
 def _make_key(config: ClusterConfig, facts: Facts, hosts: Hosts) -> None:

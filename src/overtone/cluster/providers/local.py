@@ -29,6 +29,7 @@ ABOUT = About(
     "~/.overtone/cluster/runs; on each host what setup installs",
     place=("user",),
     machine_types="none",
+    is_rented=False,
 )
 
 

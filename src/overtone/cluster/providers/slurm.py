@@ -37,6 +37,7 @@ ABOUT = About(
     left="~/overtone_work/{name} and the results in ~/overtone_results, in your home folder",
     place=("login",),
     worker="cpus=4,gpus=1",
+    is_rented=False,  # The job's own program ends the job.
     requeues=True,
 )
 

@@ -12,7 +12,7 @@ import pytest
 from overtone.cluster.aws import access
 from overtone.cluster.cloud_errors import CloudError
 from overtone.cluster.config_reading import parse_config
-from overtone.cluster.provider import about
+from overtone.cluster.provider_modules import about
 from overtone.cluster.providers import aws
 from overtone.errors import MissingPackageError
 
