@@ -34,4 +34,4 @@ def test_the_first_view_is_sent_compressed(page, served):
     page.goto(served.at("asha"))
     page.get_by_role("heading", name="asha").first.wait_for()
     assert {answer.headers["content-encoding"] for answer in sent.values()} == {"gzip"}
-    assert sum(answer.request.sizes()["responseBodySize"] for answer in sent.values()) < 125_000
+    assert sum(answer.request.sizes()["responseBodySize"] for answer in sent.values()) < 145_000

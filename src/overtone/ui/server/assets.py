@@ -30,7 +30,7 @@ class Asset(NamedTuple):
     tag: str
 
 
-PARTS = ("views.js", "zh.js", "guide.js")
+PARTS = ("zh.js", "guide.js")
 """Scripts that the page fetches when it first needs them."""
 
 

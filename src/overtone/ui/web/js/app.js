@@ -2,8 +2,10 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { openRequest } from "./control/dialogs.js";
 import { Palette } from "./control/palette.js";
+import { Dialogs } from "./control/request_dialogs.js";
 import { retry } from "./data/session.js";
 import { printable } from "./format.js";
+import { GuidePart } from "./guide/part.js";
 import { t } from "./i18n.js";
 import { experiment, failure, isLoaded, me, needsLogin, overview, route, source } from "./state.js";
 import { Connection } from "./ui/connection.js";
@@ -11,8 +13,8 @@ import { useEvery } from "./ui/every.js";
 import { Login } from "./ui/login.js";
 import { ViewNavigation } from "./ui/navigation.js";
 import { ErrorNote, Spinner } from "./ui/notes.js";
-import { View } from "./ui/part.js";
 import { Toasts } from "./ui/toasts.js";
+import { views } from "./views/index.js";
 
 const RETRY_S = 3;
 
@@ -34,16 +36,17 @@ export function App() {
       <${ViewNavigation} isOpen=${isMenuOpen} onToggle=${() => setMenuOpen(!isMenuOpen)} />
       <main class="main" id="main" tabindex="-1" ref=${main}><${Connection} /><${Content} key=${route.value.experiment} /></main>
     </div>
-    <${Title} />${me.value?.is_demo && html`<${View} name="guide" script="guide.js" />`}<${Palette} /><${Requests} /><${Toasts} />`;
+    <${Title} />${me.value?.is_demo && html`<${GuidePart} />`}<${Palette} /><${Requests} /><${Toasts} />`;
 }
 
 /** The view that the address names, once its data are there. */
 function Content() {
   const { view } = route.value;
-  if (view === "experiments") return html`<${View} name=${view} />`;
+  const View = views[view];
+  if (view === "experiments") return html`<${View} />`;
   if (failure.value) return html`<${Failed} />`;
   if (!isLoaded.value) return html`<${Loading} />`;
-  return html`<${View} key=${view} name=${view} />`;
+  return html`<${View} key=${view} />`;
 }
 
 /** How much of a long journal was read. */
@@ -60,7 +63,7 @@ function Loading() {
 
 /** The dialog of a request, if one is open. */
 function Requests() {
-  return openRequest.value && html`<${View} name="dialogs" />`;
+  return openRequest.value && html`<${Dialogs} />`;
 }
 
 /** Why the experiment cannot be shown. It is tried again: it may not have begun, or its server may come back. */

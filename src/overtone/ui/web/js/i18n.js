@@ -1,12 +1,13 @@
 /** Texts in the reader's language. */
 import { signal } from "./html.js";
+import { dialogs } from "./i18n/en/dialogs.js";
 import { plots } from "./i18n/en/plots.js";
 import { shell } from "./i18n/en/shell.js";
 import { tables } from "./i18n/en/tables.js";
 import { lang } from "./state.js";
 
 /** Language, area, key. @type {import("./html.js").Signal<Record<string, Record<string, Record<string, string>>>>} */
-export const texts = signal({ en: { shell, plots, tables } });
+export const texts = signal({ en: { shell, plots, tables, dialogs } });
 
 /**
  * @param {string} language

@@ -10,7 +10,6 @@ import { parse } from "./router.js";
 import { isDark, lang, me, route, source } from "./state.js";
 import { followFilter } from "./tables/filter/live.js";
 import { views } from "./views/index.js";
-import { moreViews } from "./views/more.js";
 
 const page = document.documentElement;
 
@@ -28,7 +27,7 @@ async function start() {
   const data = embeddedSource(document, t);
   const { experiments } = await data.experiments();
   me.value = await data.me();
-  Object.assign(views, moreViews, { overview: ReportOverview });
+  views.overview = ReportOverview;
   source.value = data;
   const first = () => (experiments.length === 1 ? `#/e/${encodeURIComponent(experiments[0].id)}/overview` : "#/");
   const follow = () => {

@@ -7,8 +7,6 @@ import { addReportTexts } from "./i18n/report.js";
 import { parse } from "./router.js";
 import { address, route, source } from "./state.js";
 import { WidgetApp } from "./report/widget_app.js";
-import { views } from "./views/index.js";
-import { moreViews } from "./views/more.js";
 
 /** @type {any} The model that this module's signals are about. */
 let shown = null;
@@ -51,7 +49,6 @@ function hideStill(name) {
 /** @param {import("./data/notebook.js").Model} model */
 function begin(model) {
   addReportTexts();
-  Object.assign(views, moreViews);
   if (shown === model) return; // a second display of the same run
   shown = model;
   const show = (/** @type {string} */ hash) => {

@@ -1,7 +1,6 @@
 /** Commands by keyboard: "." lists what can be done, "?" the keys. */
 import { html, signal, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { fetchPart } from "../parts.js";
 import { address, go, hasKeys, overview, route, setKeys } from "../state.js";
 import { Dialog } from "../ui/dialog.js";
 import { KEYED } from "../ui/navigation.js";
@@ -57,9 +56,6 @@ function Commands() {
   const commands = useMemo(commandsNow, [overview.value === null, route.value]); // no update moves them under the reader
   const found = matching(commands, text).slice(0, MOST_SHOWN);
   const chosen = Math.min(at, found.length - 1);
-  useLayoutEffect(() => {
-    fetchPart("views.js").catch(() => {}); // has the dialogs: the one that is chosen opens at once
-  }, []);
   /** @param {import("./commands.js").Command | undefined} command */
   function run(command) {
     if (!command) return;

@@ -3,8 +3,8 @@ import { Guide } from "../guide/guide.js";
 import { addTexts } from "../i18n.js";
 import { guide as en } from "../i18n/en/guide.js";
 import { guide as zh } from "../i18n/zh/guide.js";
-import { views } from "../views/index.js";
+import { guideView } from "../parts.js";
 
 addTexts("en", { guide: en });
 addTexts("zh", { guide: zh });
-views.guide = Guide;
+guideView.value = Guide;

@@ -1,7 +1,15 @@
-/** The views that the page opens with, by their word in the address; parts bring the others. */
+/** The views by their word in the address. */
+import { CompareView } from "./compare.js";
+import { DecisionsView } from "./decisions.js";
 import { ExperimentsView } from "./experiments.js";
 import { HistoryView } from "./history.js";
+import { ImportanceView } from "./importance.js";
+import { MachinesView } from "./machines.js";
 import { OverviewView } from "./overview.js";
+import { ParallelView } from "./parallel.js";
+import { RelationsView } from "./relations.js";
+import { RungsView } from "./rungs.js";
+import { TimelineView } from "./timeline.js";
 import { TrialView } from "./trial.js";
 import { TrialsView } from "./trials.js";
 
@@ -12,4 +20,12 @@ export const views = {
   trials: TrialsView,
   trial: TrialView,
   history: HistoryView,
+  parallel: ParallelView,
+  importance: ImportanceView,
+  relations: RelationsView,
+  timeline: TimelineView,
+  rungs: RungsView,
+  decisions: DecisionsView,
+  machines: MachinesView,
+  compare: CompareView,
 };
