@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 DIST = ROOT / "dist"
 MOST_BYTES = 2_600_000
 """Largest wheel: nine tenths are our own modules, which no file of the package repeats."""
+PACKED = re.compile(r"overtone/ui/web/packed/[0-9a-f]{32}\.br")
 UV = [sys.executable, "-m", "uv"]
 
 
@@ -64,7 +65,10 @@ def build() -> tuple[Path, Path]:
 
 
 def check(wheel: Path, sdist: Path) -> str:
-    """Check the metadata of both files, and that they have the files in git alone; return the metadata."""
+    """Check the metadata of both files, and that they have the files in git; return the metadata.
+
+    The wheel has compressed files of the page, too, which are made when it is built.
+    """
     run([sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist)])
     # W002: licenses of vendored modules are beside them, and where installers look for licenses
     run([sys.executable, "-m", "check_wheel_contents", "--ignore", "W002,W004", str(wheel)])
@@ -80,7 +84,11 @@ def check(wheel: Path, sdist: Path) -> str:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
         (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         text = archive.read(metadata).decode()
-    compare(wheel, names, {name.removeprefix("src/") for name in tracked if name.startswith("src/overtone/")})
+    packed = {name for name in names if PACKED.fullmatch(name)}
+    if not packed:
+        sys.exit(f"{wheel.name} has the page as it is written: the build lacked Brotli or tree-sitter")
+    expected = {name.removeprefix("src/") for name in tracked if name.startswith("src/overtone/")}
+    compare(wheel, names - packed, expected)
     return text
 
 

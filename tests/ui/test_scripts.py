@@ -23,7 +23,7 @@ def test_no_export_has_the_name_of_a_global_of_the_browser(page):
 
 
 def test_the_first_view_is_sent_compressed(page, served):
-    """The page, its scripts and styles: all that comes before the data."""
+    """The page, its scripts and styles: all that comes before the data. From a wheel it is less: test_wheel.py."""
     sent = {}
 
     def count(answer):

@@ -23,6 +23,9 @@ from overtone.ui.compact import compact, compact_style
 
 WEB = Path(__file__).parent / "web"
 
+PACKED = "packed"
+"""The folder below `WEB` that only a wheel has, in which modules have short names: the page by Brotli."""
+
 # style sheets that others build on come first
 _FIRST_STYLES = ("base.css", "layout.css")
 
@@ -184,7 +187,7 @@ class _Bundle:
         module.constants.update(own)
         others = {name: constant for name, constant in imports.items() if name != constant}
         self.parts.append(
-            f"const [{','.join(own.values())}]=(({','.join(others)}) => {{ // {self._title(path)}\n"
+            f"const [{','.join(own.values())}]=(({','.join(others)}) => {{{self._title(path)}\n"
             f"{body.rstrip()}\nreturn[{','.join(module.exports.values())}];\n}})({','.join(others.values())});"
         )
 
@@ -197,10 +200,11 @@ class _Bundle:
         return constant
 
     def _title(self, path: str) -> str:
+        """Return the comment that names a module; in a wheel, whose modules have no lines, licences alone."""
         for entry in self._vendored.values():
             if path == f"vendor/{entry['file']}":
-                return "{package} {version}, {licence}, (c) {copyright}".format(**entry)
-        return path
+                return " // {package} {version}, {licence}, (c) {copyright}".format(**entry)
+        return "" if (WEB / PACKED).is_dir() else f" // {path}"
 
 
 def _version(parts: list[str]) -> str:

@@ -19,13 +19,13 @@ class Asset(NamedTuple):
 
     Attributes:
         body: Its bytes.
-        packed: Its bytes by gzip.
+        packed: Its compressed bytes by content coding, the smallest first.
         kind: Its media type.
-        tag: Its hash, of which its two forms have ETags of their own.
+        tag: Its hash, of which each of its forms has an ETag of its own.
     """
 
     body: bytes
-    packed: bytes
+    packed: Mapping[str, bytes]
     kind: str
     tag: str
 
@@ -52,8 +52,13 @@ def page_files() -> dict[str, Asset]:
 
 
 def asset(body: bytes, kind: str) -> Asset:
-    """Return a file of the page with its ETag."""
-    return Asset(body, gzip.compress(body, mtime=0), kind, hashlib.sha256(body).hexdigest()[:32])
+    """Return a file of the page with its ETag, compressed by gzip, and by Brotli if the wheel has it so."""
+    from overtone.ui import bundle
+
+    tag = hashlib.sha256(body).hexdigest()[:32]
+    brotli = bundle.WEB / bundle.PACKED / f"{tag}.br"
+    packed = {"br": brotli.read_bytes()} if brotli.is_file() else {}
+    return Asset(body, {**packed, "gzip": gzip.compress(body, mtime=0)}, kind, tag)
 
 
 def asset_routes(assets: Mapping[str, Asset]) -> list[Route]:
@@ -63,22 +68,24 @@ def asset_routes(assets: Mapping[str, Asset]) -> list[Route]:
 
     async def answer(request: Request) -> Response:
         asset = assets[request.url.path]
-        is_packed = _takes_gzip(request.headers.get("accept-encoding", ""))
-        tag = f'"{asset.tag}-gzip"' if is_packed else f'"{asset.tag}"'
+        accepted = request.headers.get("accept-encoding", "")
+        coding = next((name for name in asset.packed if _is_accepted(name, accepted)), "")
+        tag = f'"{asset.tag}-{coding}"' if coding else f'"{asset.tag}"'
         headers = {"etag": tag, "cache-control": "no-cache", "vary": "accept-encoding"}
         if tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        if is_packed:
-            headers["content-encoding"] = "gzip"
-        return Response(asset.packed if is_packed else asset.body, headers=headers, media_type=asset.kind)
+        if coding:
+            headers["content-encoding"] = coding
+        body = asset.packed[coding] if coding else asset.body
+        return Response(body, headers=headers, media_type=asset.kind)
 
     return [Route(path, answer) for path in assets]
 
 
-def _takes_gzip(accepted: str) -> bool:
-    """Return whether an Accept-Encoding header names gzip, and not with weight 0."""
-    for coding in accepted.lower().split(","):
-        name, _, weight = coding.partition(";")
-        if name.strip() == "gzip":
+def _is_accepted(coding: str, accepted: str) -> bool:
+    """Return whether an Accept-Encoding header names the coding, and not with weight 0."""
+    for part in accepted.lower().split(","):
+        name, _, weight = part.partition(";")
+        if name.strip() == coding:
             return not re.fullmatch(r"\s*q\s*=\s*0(\.0*)?\s*", weight)
     return False
