@@ -132,8 +132,9 @@ LOCK = tests/integrations/requirements.lock
 	@echo "installing what builds and checks the documentation into .venv/docs" && $(ENV) .venv/docs && $(INSTALL) .venv/docs -e . --group docs
 	@touch $@
 
+HTML_MANAGER = @jupyter-widgets/html-manager@1.0.15# its tarball alone: what it depends on is in its script, and 120 MB
 tests/ui/node_modules/.package-lock.json: tests/ui/package-lock.json
-	@echo "installing what checks the dashboard's JavaScript into tests/ui/node_modules" && cd tests/ui && npm ci --silent
+	@echo "installing what checks the dashboard's JavaScript into tests/ui/node_modules" && cd tests/ui && npm ci --silent && npm pack --silent --pack-destination node_modules $(HTML_MANAGER) >/dev/null
 	@touch $@
 
 .venv/release.stamp: .venv/uv.stamp pyproject.toml constraints.txt
