@@ -91,3 +91,14 @@ def test_a_population_is_perturbed_on_one_slot(tmp_path, search_alg):
         verbose=0,
     )  # fmt: skip
     assert '"restart"' in (tmp_path / "exp" / "journal.jsonl").read_text()
+
+
+@pytest.mark.parametrize("n_samples", [2, 4])
+def test_a_line_tells_of_a_search_that_the_searcher_ended_early(tmp_path, capsys, n_samples):
+    tune.run(
+        lambda config, t: {"loss": config["x"]} if t <= 1 else None, config={"x": tune.choice([1, 2])},
+        num_samples=n_samples, search_alg="auto", metric="loss", mode="min", engine=Simulated(1),
+        storage_path=str(tmp_path), verbose=1,
+    )  # fmt: skip
+    line = "the search ended after 2 of 4 trials: the searcher has no more configurations"
+    assert (line in capsys.readouterr().err) == (n_samples == 4)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from overtone.control.inbox import Inbox
 from overtone.control.requests import KINDS
+from overtone.core.controller import Controller
 from overtone.core.ledger import check_feasible
 from overtone.core.messages import CapacityChanged
 from overtone.core.protocols import Capabilities, Observer
@@ -145,6 +146,8 @@ class Drive:
                 for observer, error in unfinished:
                     if observer.ends_run:
                         raise error
+                if parts.controller.is_finished and (line := _early_end(parts.controller)):
+                    parts.tell(line)
                 if is_resumable and not is_submitted():
                     parts.tell(f"to go on with it: overtone resume {quote(str(parts.folder))}")
 
@@ -242,6 +245,14 @@ def _refused(engine: Capabilities) -> dict[str, str]:
         reason = "its trials are run by the program that asked for them; stop_trial can end a trial"
         return dict.fromkeys(("pause_trial", "save_trial"), reason)
     return {}
+
+
+def _early_end(controller: Controller) -> str:
+    """Return a line about a search whose searcher had fewer configurations than trials were asked for."""
+    n, total = len(controller.trials), controller.limits.total
+    if not controller.view.search_is_over or total is None or n >= total:
+        return ""
+    return f"the search ended after {n} of {total} trials: the searcher has no more configurations"
 
 
 def _close(observer: Observer) -> Exception | None:

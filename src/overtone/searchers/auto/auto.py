@@ -12,7 +12,8 @@ A process costs the cube of its number of results. With more than 300 results, i
 the nearest ones to the very best. If trials are cheap, it uses 120, with kernels that follow from earlier
 kernels. Trials are cheap if the median trial time divided by the number of running trials is below 1 s.
 Candidates differ from a good point in about 20 dimensions at a time. All configurations of a finite space of
-up to 1,000 are evaluated by the model, and no configuration of a finite space is suggested twice.
+up to 1,000 are evaluated by the model, and no configuration of a finite space is suggested twice, except that
+values computed at random differ each time (see `without_repeats`).
 
 A trial that runs, waits or was stopped by a scheduler counts with its predicted final value and the
 uncertainty of the prediction (see `final_values`). If a scheduler stops trials, three quarters of their time
@@ -135,7 +136,8 @@ class AutoSearch(Searcher):
         from overtone.searchers.auto.surrogate import Surrogate
 
         if self._model is None:
-            self._model = Surrogate(self._distinct.cube, self._distinct.size < inf)
+            self._model = Surrogate(self._distinct.cube)
+        self._model.is_finite = self._distinct.size < inf
         generator = np.random.default_rng(key(self._seed, "auto", str(index)))
         listed = self._distinct.unseen() if self._distinct.size <= MOST_LISTED else None
         if listed == []:

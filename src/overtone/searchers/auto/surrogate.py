@@ -54,13 +54,15 @@ class Surrogate:
 
     Args:
         cube: The space.
+
+    Attributes:
         is_finite: Whether no point is tried twice, so that noise at a point that was tried promises nothing.
     """
 
-    def __init__(self, cube: Cube, is_finite: bool = False) -> None:
+    def __init__(self, cube: Cube) -> None:
         self._encoding = Encoding(cube)
         self._d = len(cube)
-        self._is_finite = is_finite
+        self.is_finite = False
         self._evidence = Growing(self._encoding)
         self._kernels = Kernels(self._encoding.groups)
         self._pools = ThreadpoolController()
@@ -121,7 +123,7 @@ class Surrogate:
         waiting = self._encoding.columns(np.array(pending, float)) if pending else None
         values, noise = final_values(seen, target, weights)
         found = kernel(target.__name__, lambda some: final_values(some, target))
-        interpolates = self._is_finite or bool(noise.any())
+        interpolates = self.is_finite or bool(noise.any())
         process = Process(found, seen.x, values, noise, waiting, interpolates)
         limits = [limit(i) for i in range(seen.violations.shape[1])]
         times = None if is_quick else log_seconds(seen)
