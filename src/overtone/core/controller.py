@@ -21,7 +21,7 @@ from overtone.core.limits import Limits
 from overtone.core.outcome import Outcome
 from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.recorded_choices import RecordedChoices
-from overtone.core.retention import Retention
+from overtone.core.retention import MetricWorth, Retention
 from overtone.core.roster import Live, Roster, id_prefix
 from overtone.core.rulings import Rulings
 from overtone.core.scheduler_view import View
@@ -29,7 +29,7 @@ from overtone.core.starts import Starts
 from overtone.core.steering import Steering
 from overtone.core.suggestion_quota import Supply
 from overtone.core.trial import PARKED, RUNNING, STARTING, Status, Template
-from overtone.core.types import Checkpoint, Metrics, Result, Why
+from overtone.core.types import Checkpoint, Metrics, Why
 
 
 class Controller:
@@ -66,7 +66,7 @@ class Controller:
         limits: Limits | None = None,
         template: Template | None = None,
         retention: Retention | None = None,
-        checkpoint_worth: Callable[[Result], float] | None = None,
+        checkpoint_worth: MetricWorth | None = None,
         seed: int = 0,
         observes: bool = False,
         observes_pauses: bool = False,

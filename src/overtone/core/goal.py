@@ -260,13 +260,30 @@ def lacking_criteria(names: Sequence[str], metrics: Metrics) -> str:
         names: Those metrics.
         metrics: The newest result.
     """
-    reported = [name for name in _paths(metrics) if name not in OWN_FIELDS]
-    hints = "".join(_nearest(name, [*reported, *OWN_FIELDS]) for name in names)
     those, end = ("it", "does") if len(names) == 1 else ("they", "do")
     return (
         f"stop= waits for {_listed(names)}, and no result so far has a number of that name, so that {those} "
-        f"{end} not end any trial; the newest result has {_listed(reported)}{hints}"
+        f"{end} not end any trial; {_reported_instead(names, metrics)}"
     )
+
+
+def lacking_order(names: Sequence[str], metrics: Metrics) -> str:
+    """Return the warning about a metric that selects checkpoints and that no result has had.
+
+    Args:
+        names: That metric.
+        metrics: The newest result.
+    """
+    return (
+        f"checkpoint_score_attribute selects checkpoints by {_listed(names)}, and no result so far has a "
+        f"number of that name, so that the newest are kept; {_reported_instead(names, metrics)}"
+    )
+
+
+def _reported_instead(names: Sequence[str], metrics: Metrics) -> str:
+    reported = [name for name in _paths(metrics) if name not in OWN_FIELDS]
+    hints = "".join(_nearest(name, [*reported, *OWN_FIELDS]) for name in names)
+    return f"the newest result has {_listed(reported)}{hints}"
 
 
 def _paths(metrics: Metrics, before: str = "") -> list[str]:

@@ -1,15 +1,15 @@
-"""Detection of stop criteria whose metric no trial reports, and of populations without checkpoints."""
+"""Detection of settings with a metric that no trial reports, and of populations without checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from overtone.core.goal import lacking_criteria, lookup
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Metrics
 
 PATIENCE = 10
-"""Results of one trial that may lack a metric of `stop=` before the user is warned."""
+"""Results of one trial that may lack an awaited metric before the user is warned."""
 
 _ENDS = frozenset({"returned", "halted", "stop", "max_t"})
 """Rules after which a trial had all its results; a scheduler may stop a trial before a metric comes."""
@@ -23,17 +23,28 @@ HOW_TO_SAVE = (
 
 
 class Awaited:
-    """The metrics that stoppers wait for, and that no result of any trial has had.
+    """The metrics that a setting waits for, and that no result of any trial has had.
 
     The user is warned once: when one trial has reported `PATIENCE` results, or has ended and was
     not stopped early by a scheduler.
 
+    Args:
+        warning: Returns the warning for the metrics and the newest result.
+
     Attributes:
         names: The metrics; usually empty after the first results.
+        has_use: Whether there was use for the metrics; without, nothing is told.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        warning: Callable[[Sequence[str], Metrics], str] = lacking_criteria,
+        has_use: bool = True,
+    ) -> None:
         self.names = tuple(dict.fromkeys(names))
+        self.has_use = has_use
+        self._warning = warning
         self._is_told = False
         self._newest: Metrics = {}
 
@@ -44,12 +55,12 @@ class Awaited:
 
     def doubt(self, trial: Trial) -> str | None:
         """Return the text for the user after `trial` has reported or ended; None if there is nothing new."""
-        if not self.names or self._is_told or trial.last is None:
+        if not self.names or not self.has_use or self._is_told or trial.last is None:
             return None
         if trial.n_results < PATIENCE and not _has_ended(trial):
             return None
         self._is_told = True
-        return lacking_criteria(self.names, self._newest)
+        return self._warning(self.names, self._newest)
 
 
 class AwaitedCheckpoint:

@@ -6,12 +6,30 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from overtone.core.types import Checkpoint
+from overtone.core.goal import lookup, real
+from overtone.core.types import WORST, Checkpoint, Result
 
 NEWEST_AUTOMATIC = 2
 """Number of a trial's newest automatic checkpoints that are kept: one may be damaged."""
 
 MOST_FALLBACKS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MetricWorth:
+    """The worth of a result's checkpoint by a metric: higher is better; the worst without a number.
+
+    Attributes:
+        metric: The metric, which may be nested: "a/b".
+        sign: -1.0 if low values are better.
+    """
+
+    metric: str
+    sign: float = 1.0
+
+    def __call__(self, result: Result) -> float:
+        value = lookup(result.metrics, self.metric)
+        return self.sign * real(value) if isinstance(value, (int, float)) and value == value else WORST
 
 
 class Entry(NamedTuple):

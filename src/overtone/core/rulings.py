@@ -18,10 +18,11 @@ from overtone.core.decision import (
     Stop,
     as_decision,
 )  # fmt: skip
-from overtone.core.goal import Goal
+from overtone.core.goal import Goal, lacking_order
 from overtone.core.ineffective_settings import Awaited, AwaitedCheckpoint
 from overtone.core.protocols import Stopper, TrialScheduler, overrides
 from overtone.core.recorded_choices import RecordedChoices
+from overtone.core.retention import MetricWorth
 from overtone.core.roster import Live, Roster
 from overtone.core.scheduler_view import View
 from overtone.core.trial import HALTING, Status, Trial
@@ -47,19 +48,20 @@ class Rulings:
         stoppers: Sequence[Stopper],
         goal: Goal,
         observes: bool,
-        worth: Callable[[Result], float] | None,
+        worth: MetricWorth | None,
     ) -> None:
         self._nothing = RecordedChoices(())
         self._roster = roster
         self._scheduler = scheduler
         self._stoppers = tuple(stoppers)
         self._awaited = Awaited(name for one in self._stoppers for name in one.awaits)
+        self._awaited_order = Awaited(() if worth is None else (worth.metric,), lacking_order, has_use=False)
         needs_checkpoint = scheduler.needs_checkpoints
         self._awaited_checkpoint = AwaitedCheckpoint(type(scheduler).__name__ if needs_checkpoint else "")
         self._goal = goal
         self._observes = observes
-        self._worth = worth or (lambda result: float(result.t))
-        self._merit = worth or (lambda result: result.score)
+        self._worth: Callable[[Result], float] = worth or (lambda result: float(result.t))
+        self._merit: Callable[[Result], float] = worth or (lambda result: result.score)
         self._has_result = False
         self.may_end_search = any(overrides(one, Stopper.stop_all) for one in self._stoppers)
         self._may_retake = scheduler.replayable and not observes and not self.may_end_search
@@ -100,6 +102,7 @@ class Rulings:
     def keep(self, live: Live, checkpoint: Checkpoint) -> None:
         """Record a trial's checkpoint with its worth."""
         live.saved_t = checkpoint.t
+        self._awaited_order.has_use = True
         self._awaited_checkpoint.on_saved()
         last = live.trial.last
         self._roster.keep(
@@ -111,8 +114,8 @@ class Rulings:
 
     def doubt(self, trial: Trial) -> None:
         """Warn of metrics and checkpoints that are still missing after `trial` reported or ended."""
-        for text in (self._awaited.doubt(trial), self._awaited_checkpoint.doubt(trial)):
-            self._warn(text)
+        for awaited in (self._awaited, self._awaited_order, self._awaited_checkpoint):
+            self._warn(awaited.doubt(trial))
 
     def _warn(self, text: str | None) -> None:
         if text is not None:
@@ -262,7 +265,7 @@ class Rulings:
             self._roster.choices.extend(map(m.Noted, self._goal.doubts(metrics)))
         result = self._goal.result(metrics, t)
         self._enter(trial, t, result)
-        if self._awaited.names:
+        if self._awaited.names or self._awaited_order.names:
             self.doubt(trial)
         if self._observes:
             self._roster.commands.append(m.Observe(trial, result))
@@ -273,8 +276,9 @@ class Rulings:
         trial.ruled_t = t
         trial.n_results += 1
         trial.last = result
-        if self._awaited.names:
-            self._awaited.look(result.metrics)
+        for awaited in (self._awaited, self._awaited_order):
+            if awaited.names:
+                awaited.look(result.metrics)
         if result.scores and (trial.best is None or result.score > trial.best.score):
             trial.best = result
 

@@ -9,12 +9,11 @@ from typing import Any
 
 from overtone.control.added_configs import completion
 from overtone.core.controller import Controller
-from overtone.core.goal import lookup, real
 from overtone.core.limits import Limits
 from overtone.core.randomness import Random
-from overtone.core.retention import Retention
+from overtone.core.retention import MetricWorth, Retention
 from overtone.core.trial import Template, equal
-from overtone.core.types import WORST, Config, Result
+from overtone.core.types import Config
 from overtone.experiment import CheckpointPolicy
 from overtone.run.acquire import acquire, make_room
 from overtone.run.algorithms import found_at, learns, observes_pauses, total_of
@@ -134,15 +133,10 @@ def _tagger(plan: Plan) -> Callable[[int, Config], str]:
     return lambda index, config: tag(plan.space, config, index)
 
 
-def _worth(policy: CheckpointPolicy) -> Callable[[Result], float] | None:
-    """Return a function for the worth of a result's checkpoint; None if no metric orders checkpoints."""
-    name = policy.order
-    if name is None:
-        return None
-    sign = 1.0 if policy.order_mode == "max" else -1.0
-
-    def worth(result: Result) -> float:
-        value = lookup(result.metrics, name)
-        return sign * real(value) if isinstance(value, (int, float)) and value == value else WORST
-
-    return worth
+def _worth(policy: CheckpointPolicy) -> MetricWorth | None:
+    """Return the worth of a result's checkpoint; None if no metric orders checkpoints."""
+    return (
+        None
+        if policy.order is None
+        else MetricWorth(policy.order, 1.0 if policy.order_mode == "max" else -1.0)
+    )

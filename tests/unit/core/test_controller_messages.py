@@ -6,7 +6,7 @@ from overtone.core import messages as m
 from overtone.core.controller import _HANDLERS
 from overtone.core.decision import Stop
 from overtone.core.resources import Placement, Resources
-from overtone.core.retention import Retention
+from overtone.core.retention import MetricWorth, Retention
 from overtone.core.trial import Status
 from overtone.core.types import Why
 from overtone.testing.manual_controller import ByHand, Dictated, Saying, checkpoint
@@ -158,7 +158,7 @@ def test_only_the_newest_checkpoint_is_kept():
 
 
 def test_checkpoints_are_kept_by_worth_and_the_newest_always():
-    hand = ByHand(retention=Retention(2), checkpoint_worth=lambda result: result.score)
+    hand = ByHand(retention=Retention(2), checkpoint_worth=MetricWorth("score"))
     trial = hand.run()
     hand.report(trial, 1, score=9.0, saves=True)
     hand.report(trial, 2, score=5.0, saves=True)

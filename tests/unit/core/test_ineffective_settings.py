@@ -12,6 +12,7 @@ from overtone import tune
 from overtone.core import messages as m
 from overtone.core.goal import MOST_LISTED, Goal, lacking_criteria
 from overtone.core.ineffective_settings import PATIENCE
+from overtone.core.retention import MetricWorth
 from overtone.engines.inline import Inline
 from overtone.engines.local import Local
 from overtone.journal.reader import Reader
@@ -130,6 +131,27 @@ def test_a_replay_tells_nothing_again() -> None:
     for t in range(PATIENCE + 1, PATIENCE + 5):
         again.report(trial, t)
     assert warnings(again) == []
+
+
+def test_a_metric_that_should_select_checkpoints_is_told_once_a_checkpoint_is_kept_without_it() -> None:
+    hand = ByHand(checkpoint_worth=MetricWorth("eval/acuracy"))
+    trial = hand.run()
+    for t in range(1, PATIENCE + 1):
+        hand.report(trial, t, eval={"accuracy": 0.5})
+    assert warnings(hand) == []
+    for t in range(PATIENCE + 1, PATIENCE + 4):
+        hand.report(trial, t, saves=True, eval={"accuracy": 0.5})
+    (text,) = warnings(hand)
+    assert text.startswith("checkpoint_score_attribute selects checkpoints by 'eval/acuracy', and no result")
+    assert "'eval/acuracy' and 'eval/accuracy' are similar" in text
+
+
+def test_a_metric_that_selects_checkpoints_may_come_late() -> None:
+    hand = ByHand(checkpoint_worth=MetricWorth("accuracy"))
+    trial = hand.run()
+    for t in range(1, PATIENCE + 3):
+        hand.report(trial, t, saves=t == PATIENCE, **({"accuracy": 0.5} if t % 5 == 0 else {}))
+    assert warnings(hand) == []
 
 
 def test_the_message_suggests_a_near_name_and_never_the_same() -> None:
