@@ -46,6 +46,16 @@ def check_kind(name: str, value: Any, kind: type, example: str) -> None:
         raise ArgumentError(f"{name}={value!r:.100}: must be a {kind.__name__}, such as {example}")
 
 
+def check_config(name: str, value: Any, kind: str) -> None:
+    """Check that an argument is None or an object of a config class, by the class's name; Ray's will do.
+
+    Raises:
+        ArgumentError: It is something else, such as a dict.
+    """
+    if value is not None and kind not in [one.__name__ for one in type(value).__mro__]:
+        raise ArgumentError(f"{name}={value!r:.200}: must be None or made with tune.{kind}(...)")
+
+
 def _names(init: Any) -> tuple[str, ...]:
     code = init.__code__
     return tuple(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])

@@ -11,6 +11,7 @@ from typing import Any
 from overtone import machine
 from overtone.errors import ArgumentError, TrainableError, UsageError
 from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.keywords import check_config
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
 from overtone.option import options
@@ -165,6 +166,7 @@ def _one(name: str, old_name: str, given: Mapping[str, Any]) -> Any:
 
 def _resume(asked: Any, config: Any) -> Any:
     """Return the value of `resume`, with the choices of a `ResumeConfig`."""
+    check_config("resume_config", config, "ResumeConfig")
     return asked if config is None else f"{asked if isinstance(asked, str) else 'LOCAL'}{config.suffix()}"
 
 
@@ -177,6 +179,7 @@ def _policy(given: Mapping[str, Any]) -> CheckpointPolicy:
     order, config = values["order"] or "", given.get("checkpoint_config")
     values["order"] = order.removeprefix("min-") or None
     values["order_mode"] = "min" if order.startswith("min-") else None
+    check_config("checkpoint_config", config, "CheckpointConfig")
     if config is not None:
         if any(value is not None for value in values.values()):
             *first, last = dict.fromkeys(POLICY.values())

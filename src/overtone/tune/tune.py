@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from overtone.engines.local.prestart import ahead
 from overtone.errors import ArgumentError, OvertoneError
-from overtone.keywords import KnownKeywords
+from overtone.keywords import KnownKeywords, check_config
 from overtone.tune.syncer import SyncConfig
 
 if TYPE_CHECKING:
@@ -281,6 +281,10 @@ class RunConfig(KnownKeywords):
     trial_limits: Mapping[str, Any] | None = None
     chdir_to_trial_dir: bool | None = None
     ui: bool = False
+
+    def __post_init__(self) -> None:
+        check_config("failure_config", self.failure_config, "FailureConfig")
+        check_config("checkpoint_config", self.checkpoint_config, "CheckpointConfig")
 
 
 @dataclass

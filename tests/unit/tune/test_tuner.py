@@ -56,6 +56,18 @@ def test_a_config_of_the_wrong_kind_is_named(options):
         tune.Tuner(f, **options)
 
 
+@pytest.mark.parametrize("name", ["checkpoint_config", "failure_config"])
+def test_a_part_of_a_config_of_the_wrong_kind_is_named(name):
+    with pytest.raises(OvertoneError, match=rf"{name}={{'a': 1}}: must be None or made with tune"):
+        tune.RunConfig(**{name: {"a": 1}})
+
+
+@pytest.mark.parametrize("name", ["checkpoint_config", "resume_config"])
+def test_a_config_of_the_wrong_kind_is_named_by_run_too(name):
+    with pytest.raises(OvertoneError, match=rf"{name}={{'a': 1}}: must be None or made with tune"):
+        tune.run(f, **{name: {"a": 1}})
+
+
 def test_there_are_no_results_before_the_fit():
     with pytest.raises(OvertoneError, match=r"fit\(\)"):
         tune.Tuner(f).get_results()
