@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from overtone import tune
+from overtone.cli import main
 from overtone.core.messages import Reported
 from overtone.errors import StorageError
 from overtone.journal.reader import read
@@ -220,6 +221,18 @@ def test_a_server_that_stays_away_ends_the_run_and_all_local_state_is_kept(url, 
 def test_what_will_not_pass_is_said_at_once(url):
     with pytest.raises(StorageError, match="s3://no-such-bucket/exp/.* Make the bucket or folder first"):
         run("s3://no-such-bucket", storage_patience_s=3600)  # which it does not spend
+
+
+def test_commands_name_a_bucket_that_is_not_there(url, capsys):
+    bucket = url.removesuffix("/results")
+    for command in (["ls", "s3://no-such-bucket"], ["show", "s3://no-such-bucket/exp"]):
+        assert main(command) == 1
+        assert (
+            f"{command[1]} cannot be listed: The specified bucket does not exist" in capsys.readouterr().err
+        )
+    for there in (bucket, url):  # a folder comes with its first file
+        assert main(["ls", there]) == 0
+        assert f"no experiments in {there}" in capsys.readouterr().err
 
 
 class Followed:

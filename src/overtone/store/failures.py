@@ -71,7 +71,7 @@ def told(error: BaseException, url: str, doing: str) -> StorageError:
     if isinstance(error, PermissionError):
         return StorageError(f"{failed}. The credentials that are used here may not do that: allow it there")
     if isinstance(error, FileNotFoundError):
-        return StorageError(f"{failed}. Make the bucket or folder first, or correct storage_path")
+        return StorageError(f"{failed}. Make the bucket or folder first, or correct the URL")
     return StorageError(failed)
 
 

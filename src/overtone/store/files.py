@@ -200,13 +200,19 @@ class RemoteFiles:
             }
 
     def folders(self) -> list[str]:
-        """Return the names of the direct subfolders, sorted."""
+        """Return the names of the direct subfolders, sorted.
+
+        Raises:
+            StorageError: The bucket does not exist, or the storage does not answer; a folder may be missing.
+        """
         with self._told("listed"):
             fs, root = self._opened()
             fs.invalidate_cache()
             try:
                 found = fs.ls(root, detail=True)
-            except FileNotFoundError:
+            except FileNotFoundError as error:
+                if _code(error) == "NoSuchBucket":
+                    raise
                 return []
             return sorted(
                 one["name"].rstrip("/").rpartition("/")[2] for one in found if one["type"] == "directory"
