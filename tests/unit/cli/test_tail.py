@@ -7,6 +7,7 @@ from overtone.cli.commands.tail import followed
 from overtone.core.limits import Limits
 from overtone.core.messages import Interrupted, Resumed, Ruled, Suggested
 from overtone.core.types import Why
+from overtone.space.nesting import tagged_tuples
 
 
 def test_the_last_lines_of_one_that_has_ended(overtone, search):
@@ -36,6 +37,13 @@ def test_lines_for_scripts(overtone, search):
     assert set(lines[0]) == {"n", "time", "kind", "trial_id", "t", "metrics", "text"}
     result = next(one for one in lines if one["kind"] == "result")
     assert (result["trial_id"], result["t"], result["metrics"]["loss"]) == ("358bb_00000", 1, 0.5)
+
+
+def test_tuples_are_shown_as_tuples(overtone, tell):
+    told = tell()
+    told.run({"size": tagged_tuples((3, (1, 2)))}, 0.5)
+    told.close()
+    assert overtone("tail", "exp").out.count("size=(3, (1, 2))") == 3
 
 
 def test_what_comes_is_told_until_the_driver_is_gone(tell, capsys):

@@ -62,8 +62,10 @@ def followed(
 ) -> Progress:
     """Print the last lines, and then each as it comes until `stop()`; what is known in the end."""
     from overtone.cli.event_text import Telling
+    from overtone.journal.codec import Codec
     from overtone.journal.lines import header
     from overtone.journal.reader import follow
+    from overtone.space.nesting import with_tuples
 
     telling = Telling(journal.parent.name, os.fspath(journal.parent), header(journal), not args.no_results)
     back: deque[EventText] | None = deque(maxlen=args.n)
@@ -76,7 +78,8 @@ def followed(
         sys.stdout.flush()
         sleep(seconds)
 
-    for record in follow(journal, stop, _POLL_S, lazy=True, sleep=rest):
+    codec = Codec(decode_config=with_tuples)
+    for record in follow(journal, stop, _POLL_S, lazy=True, codec=codec, sleep=rest):
         if back is not None:
             back.extend(telling.lines(record))
         else:
