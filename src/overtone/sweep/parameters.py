@@ -31,6 +31,8 @@ _FIELDS = frozenset(
     }
 )
 _MOST_WEIGHTS = 100
+_ROUNDING = 0.02
+"""How far from 1 the sum of probabilities may be: three thirds are often written as 0.33."""
 _LARGEST_GRID = 10_000
 
 
@@ -140,6 +142,10 @@ def _weighted(given: Mapping[str, Any]) -> Any:
     values, weights = list(given["values"]), [as_number(one) for one in given["probabilities"]]
     if len(values) != len(weights) or min(weights) < 0 or not sum(weights):
         raise ValueError("probabilities: must be one number of 0 or more for each of the values")
+    if abs(sum(weights) - 1) > _ROUNDING:
+        raise ValueError(
+            f"probabilities: their sum is {sum(weights):.6g} and must be 1, such as 0.75 and 0.25"
+        )
     counts = [round(_MOST_WEIGHTS * one / sum(weights)) or (one > 0) for one in weights]
     share = gcd(*counts)
     return dsl.choice([value for value, n in zip(values, counts, strict=True) for _ in range(n // share)])

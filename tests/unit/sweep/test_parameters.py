@@ -26,6 +26,7 @@ from overtone.sweep.parameters import first_of_grid, space_of
         ({"distribution": "normal", "mu": 1, "sigma": 2}, dsl.randn(1.0, 2.0)),
         ({"distribution": "q_normal", "q": 0.5}, dsl.qrandn(0.0, 1.0, 0.5)),
         ({"values": ["a", "b"], "probabilities": [0.75, 0.25]}, dsl.choice(["a", "a", "a", "b"])),
+        ({"values": [1, 2, 3], "probabilities": [0.33, 0.33, 0.33]}, dsl.choice([1, 2, 3])),
     ],
 )
 def test_distributions(given, domain):
@@ -59,6 +60,8 @@ def test_grids():
         ({"min": 2.0, "max": 1.0}, "parameter 'x'"),
         ({"distribution": "uniform", "min": "low", "max": 1}, "parameter 'x'"),
         ({"values": [1, 2], "probabilities": [1]}, "probabilities"),
+        ({"values": [1, 2], "probabilities": [0.9, 0.4]}, "their sum is 1.3 and must be 1"),
+        ({"values": [1, 2], "probabilities": [0.1, 0.4]}, "their sum is 0.5 and must be 1"),
         ({"distribution": "log_normal", "sigma": 0}, "sigma: 0.0 must be above 0"),
         ({"distribution": "beta", "a": 1}, "needs 'b'"),
         ({"distribution": "beta", "a": 0, "b": 1}, "must be above 0"),
