@@ -10,6 +10,7 @@ import pytest
 
 from overtone.control.requests import user_name
 from overtone.core.messages import Requested
+from overtone.errors import ArgumentError
 from overtone.journal.codec import Codec
 from overtone.journal.lines import Lines
 from overtone.reading.trial_names import UnknownTrialError
@@ -91,6 +92,28 @@ def test_refusals_say_what_is_possible(experiment, verb, trial, args, text):
     with pytest.raises(ActionError, match=text) as caught:
         experiment.act(verb, trial, args, "12345678")
     assert set(caught.value.allowed) >= {"add", "note", "limits", "priority", "clone"}
+    assert experiment.journal.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("verb", "args", "text"),
+    [
+        ("limits", {"concurency": 3}, "limits has no argument 'concurency'; did you mean 'concurrency'"),
+        (
+            "limits",
+            {"concurrency": 3, "tim": 1},
+            "no argument 'tim'.*known: concurrency, num_samples, time, note",
+        ),
+        ("note", {"text": "x", "txt": "y"}, "known: text, note"),
+        ("add", {"confg": {"lr": 0.5}}, "did you mean 'config'"),
+        ("clone", {"change": {}}, "did you mean 'changes'"),
+        ("stop", {"reason": "x"}, "known: note"),
+    ],
+)
+def test_a_misspelt_argument_is_refused(experiment, verb, args, text):
+    before = experiment.journal.read_bytes()
+    with pytest.raises(ArgumentError, match=text):
+        experiment.act(verb, "0", args, "12345678")
     assert experiment.journal.read_bytes() == before
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from overtone.control.answers import ControlError
 from overtone.control.holder import holder, this_host
 from overtone.control.requests import WITHOUT_DRIVER, requested, user_name
-from overtone.errors import OvertoneError
+from overtone.errors import ArgumentError, OvertoneError
+from overtone.lazy import nearest
 
 WAY = "the dashboard"
 KILL = "kill_driver"
@@ -50,11 +51,16 @@ def act(
 
     Raises:
         ActionError: It was refused, or no driver took it.
+        ArgumentError: The verb has no value of such a name.
     """
     if verb == KILL and is_demo:
         return _kill(journal, request_id)
     if verb not in VERBS:
         raise ActionError(f"verb {verb!r}: must be one of {', '.join(VERBS)}", tuple(VERBS))
+    if unknown := [name for name in args if name not in ARGUMENTS[verb]]:
+        known = ARGUMENTS[verb]
+        meant = f"{unknown[0]!r:.100}{nearest(unknown[0], known)}"
+        raise ArgumentError(f"{verb} has no argument {meant} (known: {', '.join(known)})")
     from overtone.engines.request_delivery import deliver
 
     try:
@@ -86,8 +92,8 @@ def _on_trial(what: str) -> Callable[[str, Mapping[str, Any]], dict[str, Any]]:
 
 
 def _add(trial_id: str, args: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("config", "resources", "source", "priority", "note")
-    return {"what": "add", **{name: args.get(name) for name in names}, "config": args.get("config") or {}}
+    given = {name: args.get(name) for name in ARGUMENTS["add"]}
+    return {"what": "add", **given, "config": args.get("config") or {}}
 
 
 def _clone(trial_id: str, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,6 +139,16 @@ VERBS: dict[str, Callable[[str, Mapping[str, Any]], dict[str, Any]]] = {
     "note": _note,
 }
 """The verbs of the page, and what each asks."""
+
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(VERBS, ("note",)),
+    "add": ("config", "resources", "source", "priority", "note"),
+    "clone": ("changes", "anew", "source", "priority", "note"),
+    "limits": (*_LIMITS, "note"),
+    "priority": ("priority", "note"),
+    "note": ("text", "note"),
+}
+"""The names of the values that each verb takes."""
 
 
 @lru_cache(maxsize=100)

@@ -50,6 +50,7 @@ class BadRequestError(Exception):
         self.status = status
 
 
+_ACTION = ("verb", "trial", "args", "id")
 _READ_ONLY = BadRequestError(403, "this server was started with --read-only")
 
 
@@ -149,7 +150,11 @@ class Answers:
             return refusal_of(_READ_ONLY)
         try:
             asked = await json_body(request)
-            verb, trial, args, key = (asked.get(one) for one in ("verb", "trial", "args", "id"))
+            if unknown := sorted(asked.keys() - set(_ACTION)):
+                raise BadRequestError(
+                    400, f"an action has no field {unknown[0]!r:.100} (known: {', '.join(_ACTION)})"
+                )
+            verb, trial, args, key = (asked.get(one) for one in _ACTION)
             if not isinstance(verb, str) or not isinstance(key, str) or not 8 <= len(key) <= 100:
                 raise BadRequestError(
                     400, "verb and id must be texts; id has 8 to 100 letters, new for each action"

@@ -181,7 +181,7 @@ def test_actions(server, experiments):
     assert experiments.first.acted == [("stop_trial", "t1", {"note": "x"}, "12345678")]
     refused = server.json("POST", f"{BASE}/actions", {**action, "verb": "refused"})
     assert refused == (409, {"error": "not now", "allowed": ["stop"]})
-    for wrong in ({"verb": 1}, {"id": None}, {"id": "short"}, {"trial": 3}, {"args": [1]}):
+    for wrong in ({"verb": 1}, {"id": None}, {"id": "short"}, {"trial": 3}, {"args": [1]}, {"arg": {}}):
         assert server.json("POST", f"{BASE}/actions", {**action, **wrong})[0] == 400
     assert server.json("POST", "/api/experiments/second/actions", action)[0] == 404
     assert len(experiments.first.acted) == 1
