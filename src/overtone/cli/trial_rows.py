@@ -83,8 +83,14 @@ def parameter_names(trials: Sequence[RecordedTrial]) -> list[str]:
     return varying(trial.config for trial in trials)[:_MOST_PARAMETERS]
 
 
+def nodes_of(trials: Sequence[RecordedTrial]) -> list[str]:
+    """Return the address of the node where each trial ran last; "" for all if they ran on one node."""
+    nodes = [trial.node_ip for trial in trials]
+    return nodes if len({*nodes} - {""}) > 1 else [""] * len(nodes)
+
+
 def table_columns(parameters: Sequence[str], by: RanksBy) -> list[TableColumn]:
-    """Return the columns of a table of trials; `table_row` fills them."""
+    """Return the columns of a table of trials; `table_row` fills them, and `nodes_of` the last one."""
     from overtone.cli.tables import TableColumn
 
     metric = clean(by.metric or "result")
@@ -98,6 +104,7 @@ def table_columns(parameters: Sequence[str], by: RanksBy) -> list[TableColumn]:
         TableColumn(f"best {metric} (iter)", right=True, keep=3, least=12),
         TableColumn("time", right=True, keep=2),
         TableColumn("why", keep=4, least=16),
+        TableColumn("node", keep=1),
     ]
 
 

@@ -22,6 +22,19 @@ def test_the_goal_has_all_objectives(overtone, tell):
     assert "goal        max acc, min loss: ranked by the first" in ranked
 
 
+def test_nodes_are_shown_if_trials_ran_on_several(overtone, tell):
+    told = tell()
+    for node in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
+        told.start(told.add({"lr": 0.1}), node=node)
+    told.write()
+    lines = overtone("show", "exp").out.split("\n")
+    assert next(line for line in lines if line.startswith("trial ")).split()[-1] == "node"
+    rows = [line for line in lines if line.startswith("358bb")]
+    assert [row.split()[-1] for row in rows] == ["10.0.0.1", "10.0.0.1", "10.0.0.2"]
+    assert "10.0.0" not in overtone("show", "exp", "-n", 2).out
+    assert "node       10.0.0.2" in overtone("show", "exp", 2).out
+
+
 def test_newest_failed_and_how_many(overtone, search):
     def ids(*options: object) -> list[str]:
         out = overtone("show", "search", *options).out

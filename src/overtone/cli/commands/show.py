@@ -243,7 +243,7 @@ def _show_table(
     is_running: bool,
 ) -> None:
     from overtone.cli.tables import say, show_table
-    from overtone.cli.trial_rows import parameter_names, table_columns, table_row
+    from overtone.cli.trial_rows import nodes_of, parameter_names, table_columns, table_row
 
     if not ordered:
         return
@@ -252,7 +252,10 @@ def _show_table(
     say()
     show_table(
         table_columns(parameters, by),
-        [table_row(one, parameters, by, is_running) for one in shown],
+        [
+            [*table_row(one, parameters, by, is_running), node]
+            for one, node in zip(shown, nodes_of(shown), strict=True)
+        ],
     )
     if len(shown) < len(ordered):
         say(f"... {len(ordered) - len(shown)} more: -n 0 shows all", "dim")
@@ -286,6 +289,7 @@ def _show_trial(trial: RecordedTrial, metric: str | None, is_running: bool, as_j
         ("trial", f"{trial.trial_id} (index {trial.index})"),
         ("status", state_now(trial, is_running)),
         ("why", in_short(trial)),
+        ("node", "" if trial.node_ip.startswith("127.") else trial.node_ip),
         *((f"config {name}", parameter_shown(one)) for name, one in flatten(trial.config).items()),
         *((f"last {name}", show(one)) for name, one in reported.items() if name not in OWN_FIELDS),
         ("results", f"{trial.num_results}{took}"),
