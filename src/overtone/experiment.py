@@ -43,6 +43,22 @@ _FORMATS = must(
     ' must be a list of "checkpoint", "model", "onnx" and "h5"',
 )
 _FUNCTION = must(lambda value: value is None or callable(value), " must be a function of a trial")
+_TEXT = must(lambda value: value is None or isinstance(value, str), ' must be a text, such as "loss"')
+_PLACE = must(
+    lambda value: value is None or isinstance(value, (str, os.PathLike)),
+    ' must be a folder or a URL, such as "~/results"',
+)
+_FILES = must(
+    lambda value: (
+        isinstance(value, (bool, str))
+        or (
+            isinstance(value, (list, tuple))
+            and len(value) in (1, 2)
+            and all(isinstance(one, (str, Path)) for one in value)
+        )
+    ),
+    ' must be True, False, or one or two names of files, such as ("out.txt", "err.txt")',
+)
 _SIZE = must(
     lambda value: value is None or (not isinstance(value, bool) and 0 < parse_bytes(value) < inf),
     ' must be a size above 0, such as "20GB"',
@@ -54,6 +70,14 @@ def _path(name: str, value: Any) -> str | None:
     if value is None or isinstance(value, (str, os.PathLike)):
         return value if value is None else str(os.fspath(value))
     raise ArgumentError(f"{name}={value!r} must be the path of a folder or file")
+
+
+def _whole(name: str, value: Any) -> int:
+    """Return a number as an int; also of an enum, or written as text."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f"{name}={value!r} must be a whole number, such as 1") from None
 
 
 # fmt: off
@@ -80,7 +104,7 @@ class CheckpointPolicy:
         None, "The metric that selects the kept checkpoints; None for the newest. `tune.run` also takes "
         '"min-loss": low values of "loss" are kept.',
         changed=_DELETED, argument="checkpoint_score_attr", config="CheckpointConfig",
-        config_name="checkpoint_score_attribute")
+        config_name="checkpoint_score_attribute", check=_TEXT)
     order_mode: str = option(
         "max", '"max" or "min": whether high or low values of that metric are kept.',
         changed=_DELETED, argument="checkpoint_score_attr", config="CheckpointConfig",
@@ -116,11 +140,11 @@ class Experiment:
     name: str | None = option(
         None, "The experiment's folder below `storage_path`; made from the trainable's name and the date "
         "when None.",
-        changed="", config="RunConfig", recorded="the folder's name")
+        changed="", config="RunConfig", check=_TEXT, recorded="the folder's name")
     storage: str | Path | None = option(
         None, "The folder of all experiments, or a URL; `~/overtone_results` when None.",
         changed="", argument="storage_path", config="RunConfig",
-        also={"local_dir": "The old name of `storage_path`."},
+        also={"local_dir": "The old name of `storage_path`."}, check=_PLACE,
         recorded="the folder above, or the URL that belongs to it")
     num_samples: int = option(
         1, "Number of samples of the space; -1 for no limit.",
@@ -170,7 +194,7 @@ class Experiment:
         changed=_TAKEN, argument="reuse_actors", config="TuneConfig")
     log_to_file: bool | str | Sequence[str] = option(
         False, 'True for files "stdout" and "stderr" of each trial, or their names, one or two.',
-        changed=_TAKEN, config="RunConfig")
+        changed=_TAKEN, config="RunConfig", check=_FILES)
     checkpoints: CheckpointPolicy = option(
         CheckpointPolicy, "A `CheckpointConfig`: when trials save, and which checkpoints are kept. Trials "
         "that can save are saved automatically. `tune.run` also takes its options as separate arguments.",
@@ -189,7 +213,7 @@ class Experiment:
     verbose: int = option(
         2, "0 for no output, 1 for the table, 2 and 3 for more.",
         changed="",  # of the terminal, too
-        config="RunConfig")
+        config="RunConfig", check=_whole)
     seed: int | None = option(
         None, "The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.",
         changed="kept: {}; what was drawn so far was drawn with it", config="TuneConfig", check=at_least(0),
@@ -231,7 +255,8 @@ class Experiment:
         changed=_RANKS, config="TuneConfig", recorded=APART)
     priority: Callable[[Mapping[str, Any]], float] | None = option(
         None, "`config -> number`; trials with a higher number are chosen first.",
-        changed=_FROM_NOW, config="TuneConfig", recorded=CODE)
+        changed=_FROM_NOW, config="TuneConfig", recorded=CODE,
+        check=must(lambda value: value is None or callable(value), " must be a function of a config"))
     raise_on_failed_trial: bool = option(
         True, "Whether to raise at the end of the run if trials failed; a `Tuner` never does.",
         changed="")

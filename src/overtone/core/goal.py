@@ -73,8 +73,8 @@ class Goal:
         if not isinstance(time_attr, str):
             raise GoalError(f'time_attr={time_attr!r}: give a metric, such as "training_iteration"')
         self.time_attr = time_attr
-        self.constraints = _names(constraints) if isinstance(constraints, str) else tuple(constraints)
         self.bounds = _bounds(constraints)
+        self.constraints = _names(constraints) if isinstance(constraints, str) else tuple(constraints)
         self.is_needed = is_needed
         self.is_binding = is_needed or bool(self.metrics)
         self._signs = tuple(1.0 if one == "max" else -1.0 for one in self.modes)
@@ -328,6 +328,8 @@ def _bounds(constraints: Sequence[str] | Mapping[str, float]) -> tuple[float, ..
     Raises:
         GoalError: It is not a number.
     """
+    if not hasattr(constraints, "__iter__"):
+        raise GoalError(f'constraints={constraints!r:.200}: must be a dict, such as {{"latency_ms": 50}}')
     if unnamed := [name for name in constraints if not isinstance(name, str)]:
         raise GoalError(
             f'constraints={constraints!r:.200}: {unnamed[0]!r} is not the name of a metric, such as "size"'

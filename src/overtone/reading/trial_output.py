@@ -58,4 +58,4 @@ def names_of(asked: Any) -> tuple[str, str] | None:
         return None
     if asked is True:
         return STREAMS
-    return (asked, asked) if isinstance(asked, str) else (str(asked[0]), str(asked[1]))
+    return (asked, asked) if isinstance(asked, str) else (str(asked[0]), str(asked[-1]))

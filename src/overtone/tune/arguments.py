@@ -73,7 +73,6 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         "checkpoints": _policy(given),
         "callbacks": _callbacks(values["callbacks"], given.get("loggers"), values["files"] is not False),
         "chdir_to_trial_dir": _flag(values["chdir_to_trial_dir"]),
-        "verbose": None if values["verbose"] is None else int(values["verbose"]),
         "engine": values["engine"] or ("inline" if machine.is_local_mode() else None),
         "trial_name": with_shown_trial(values["trial_name"], shown_name, values["space"]),
         "trial_folder": with_shown_trial(values["trial_folder"], shown_name, values["space"]),
@@ -177,8 +176,9 @@ def _policy(given: Mapping[str, Any]) -> CheckpointPolicy:
     """
     values: dict[str, Any] = {name: given.get(argument) for name, argument in POLICY.items()}
     order, config = values["order"] or "", given.get("checkpoint_config")
-    values["order"] = order.removeprefix("min-") or None
-    values["order_mode"] = "min" if order.startswith("min-") else None
+    if isinstance(order, str):  # other types are refused with the options
+        values["order"] = order.removeprefix("min-") or None
+        values["order_mode"] = "min" if order.startswith("min-") else None
     check_config("checkpoint_config", config, "CheckpointConfig")
     if config is not None:
         if any(value is not None for value in values.values()):

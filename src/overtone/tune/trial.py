@@ -110,8 +110,8 @@ def with_shown_trial(
         trainable_name: The name of the trainable.
         space: The space of the trials' configs, if it is not the searcher's own.
     """
-    if function is None:
-        return None
+    if not callable(function):
+        return function  # None, or what the check of the options refuses
     paths: list[tuple[str, ...] | None] = []
 
     def parameters() -> tuple[str, ...] | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from overtone.engines.local.prestart import ahead
 from overtone.errors import ArgumentError, OvertoneError
 from overtone.keywords import KnownKeywords, check_config
+from overtone.option import at_least
 from overtone.tune.syncer import SyncConfig
 
 if TYPE_CHECKING:
@@ -331,8 +332,7 @@ class CheckpointConfig(KnownKeywords):
     max_disk: float | str | None = None
 
     def __post_init__(self) -> None:
-        if self.num_to_keep is not None and self.num_to_keep < 1:
-            raise ArgumentError(f"num_to_keep={self.num_to_keep!r}: keep None (all), 1 or more checkpoints")
+        at_least(1)("num_to_keep", self.num_to_keep)
         if self.checkpoint_score_order not in ("max", "min", None):
             raise ArgumentError(
                 f"checkpoint_score_order={self.checkpoint_score_order!r}: choose 'max' or 'min'"

@@ -1,12 +1,15 @@
 """Every argument of `tune.run`, of all its ages, ends in the right field."""
 
+import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from overtone import machine, tune
+from overtone.core.goal import Goal
 from overtone.core.resources import Resources
-from overtone.errors import OvertoneError, ResourceError
+from overtone.errors import ArgumentError, GoalError, OvertoneError, ResourceError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.searchers import BasicVariantGenerator
@@ -75,6 +78,30 @@ def test_each_argument_sets_its_field(arguments, field, value):
     assert getattr(to_experiment(f, **arguments), field) == value
 
 
+@pytest.mark.parametrize(
+    ("argument", "values"),
+    [
+        ("name", [3, Path("first")]),
+        ("storage_path", [3, b"/tmp"]),
+        ("verbose", ["loud", []]),
+        ("checkpoint_score_attr", [2]),
+        ("log_to_file", [3, (), ("a", "b", "c"), (1, 2)]),
+        ("trial_name_creator", ["x"]),
+        ("trial_dirname_creator", ["x"]),
+        ("priority", ["x"]),
+    ],
+)
+def test_a_value_of_another_type_is_named_where_it_is_given(argument, values):
+    for value in values:
+        with pytest.raises(ArgumentError, match=re.escape(f"{argument}={value!r} must be")):
+            to_experiment(f, **{argument: value})
+
+
+def test_constraints_of_another_type_are_named():
+    with pytest.raises(GoalError, match=r"constraints=3: must be a dict, such as"):
+        Goal("loss", "min", constraints=3)
+
+
 def test_schedulers_and_searchers_are_made_by_their_names():
     made = to_experiment(f, scheduler="fifo", search_alg="random")
     assert (type(made.scheduler), type(made.searcher)) == (FIFOScheduler, BasicVariantGenerator)
@@ -125,7 +152,9 @@ def test_an_argument_like_none_that_there_is_is_answered_without_a_guess():
 
 
 def test_what_has_no_effect_is_said_once():
-    with pytest.warns(UserWarning, match="queue_trials, sync_to_cloud, trial_executor has no effect") as caught:
+    with pytest.warns(
+        UserWarning, match="queue_trials, sync_to_cloud, trial_executor has no effect"
+    ) as caught:
         to_experiment(f, trial_executor=object(), sync_to_cloud=True, queue_trials=True)
     assert len(caught) == 1
 

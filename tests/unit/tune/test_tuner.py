@@ -80,7 +80,8 @@ def test_restoring_what_is_not_there():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"num_to_keep": -1}, {"num_to_keep": 0}, {"checkpoint_score_order": "best"}]
+    "wrong",
+    [{"num_to_keep": -1}, {"num_to_keep": 0}, {"num_to_keep": "2"}, {"checkpoint_score_order": "best"}],
 )
 def test_a_checkpoint_config_shows_what_is_wrong(wrong):
     (value,) = wrong.values()
