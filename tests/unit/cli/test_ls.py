@@ -33,6 +33,12 @@ def test_states_and_counts(overtone, tell):
     assert "loss=1" in table
 
 
+def test_how_many(overtone, tell):
+    for name in ("a", "b"):
+        tell(name).close()
+    assert [len(overtone("ls", "--json", "-n", n).data) for n in (0, 1, 3)] == [2, 1, 2]
+
+
 def test_the_shape_for_scripts(overtone, search):
     [one] = overtone("ls", "--json").data
     assert one == {

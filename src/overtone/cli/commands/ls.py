@@ -17,7 +17,7 @@ _WIDEST_METRIC = 24
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `overtone ls`."""
     parser.add_argument("directory", metavar="DIR", nargs="?", help="the folder (~/overtone_results)")
-    parser.add_argument("-n", type=positive, metavar="N", help="the newest N only")
+    parser.add_argument("-n", type=positive, metavar="N", help="the newest N only; 0: all")
     add_json(parser)
 
 
@@ -33,7 +33,7 @@ def run(args: Arguments) -> int:
         folder = results_folder(args.directory)
         journals = _journals(folder, is_asked=args.directory is not None)
     found = sorted(_overviews(journals), key=lambda one: (one["started"] or "", one["name"]), reverse=True)
-    if args.n is not None:
+    if args.n:
         found = found[: args.n]
     if args.json:
         write_json(found)
