@@ -5,6 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 
+def count_text(n: int, noun: str) -> str:
+    """Return a number of things: "1 trial", "1,200 trials"."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def size_text(n_bytes: float, digits: int = 3) -> str:
     """Return a number of bytes in steps of 1000: "512 bytes", "3.4 kB", "12 MB"."""
     for unit in ("bytes", "kB", "MB", "GB", "TB"):

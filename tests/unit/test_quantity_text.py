@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.quantity_text import age_text, size_text
+from overtone.quantity_text import age_text, count_text, size_text
+
+
+def test_counts_agree_with_their_noun() -> None:
+    assert [count_text(n, "trial") for n in (0, 1, 1200)] == ["0 trials", "1 trial", "1,200 trials"]
 
 
 @pytest.mark.parametrize(

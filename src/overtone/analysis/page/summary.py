@@ -6,6 +6,7 @@ from typing import Any
 
 from overtone.analysis.page.html import lines, short, text
 from overtone.analysis.page.tables import best_trials, config_text, number, ranked_rows
+from overtone.quantity_text import count_text
 from overtone.reading.columns.trial_columns import TrialColumns
 
 _MOST_TRIALS = 5
@@ -25,7 +26,8 @@ def summary(columns: TrialColumns, config_of: Any, path: str) -> str:
         word = str(status.levels[code]) if status.levels else ""
         counts[word] = counts.get(word, 0) + 1
     told = ", ".join(f"{n:,} {word.lower()}" for word, n in counts.items())
-    parts = [f"<div><b>{short(columns.name, 80)}</b>: {len(columns):,} trials ({text(told)})</div>"]
+    trials = count_text(len(columns), "trial")
+    parts = [f"<div><b>{short(columns.name, 80)}</b>: {trials} ({text(told)})</div>"]
     if columns.goals:
         metric, mode = columns.goals[0]
         rows = ranked_rows(columns, metric, mode)[:_MOST_TRIALS].tolist()

@@ -74,6 +74,7 @@ def _write_study(
     from overtone.core.goal import Goal
     from overtone.importers.optuna.study_file import write_study
     from overtone.observers.display.plain_text import clean
+    from overtone.quantity_text import count_text
 
     if args.output in (None, "-"):
         raise OvertoneError("a study of Optuna is a file: name it with -o FILE, such as -o study.db")
@@ -84,9 +85,8 @@ def _write_study(
         metric, mode = goal_needed(analysis, None, args.mode)
     goal = Goal(metric, mode, constraints=parts.get("constraints") or ())
     count = write_study(args.output, journal.parent.name, header, goal, trials)
-    text = (
-        f"wrote {count} trials of {journal.parent.name} to the study {journal.parent.name} in {args.output}"
-    )
+    name = journal.parent.name
+    text = f"wrote {count_text(count, 'trial')} of {name} to the study {name} in {args.output}"
     sys.stderr.write(f"overtone: {clean(text)}\n")
     return OK
 

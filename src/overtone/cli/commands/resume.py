@@ -93,11 +93,12 @@ def _tell(args: Arguments, path: str, rerun: Rerun, facts: dict[str, Any]) -> No
 
     from overtone.cli.tables import say
     from overtone.control.overview import counted
+    from overtone.quantity_text import count_text
 
-    results = f"{facts['results']} result{'' if facts['results'] == 1 else 's'}"
-    of = f" of {facts['planned']}" if (facts["planned"] or 0) > facts["trials"] else ""
-    trials = f"{facts['trials']}{of} trials ({counted(facts['statuses'])})"
-    say(f"resuming {facts['name']}: {trials}, {results}")
+    n, planned = facts["trials"], facts["planned"] or 0
+    trials = f"{n} of {count_text(planned, 'trial')}" if planned > n else count_text(n, "trial")
+    about = f"{trials} ({counted(facts['statuses'])}), {count_text(facts['results'], 'result')}"
+    say(f"resuming {facts['name']}: {about}")
     for note in rerun.notes:
         say(note, "yellow")
     if rerun.hostname not in ("", platform.node()):

@@ -59,6 +59,7 @@ def run(args: Arguments) -> int:
     from overtone.cli.tables import say
     from overtone.observers.trackers.mark import marks
     from overtone.observers.trackers.trackers import Trackers
+    from overtone.quantity_text import count_text
     from overtone.reading.journal_index import JournalIndex
 
     journal = journal_of(args.experiment, args.dir)
@@ -77,7 +78,8 @@ def run(args: Arguments) -> int:
     n = sum(row.n_results for row in index.table.rows.values())
     has_all = trackers.finish()
     if has_all:
-        say(f"{args.to} has all of {journal.parent.name}: {len(index.table.rows):,} trials, {n:,} results")
+        both = f"{count_text(len(index.table.rows), 'trial')}, {count_text(n, 'result')}"
+        say(f"{args.to} has all of {journal.parent.name}: {both}")
         for one in made:
             one.folder = str(journal.parent)
             if note := one.note():
