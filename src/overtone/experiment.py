@@ -43,7 +43,7 @@ _FORMATS = must(
     ' must be a list of "checkpoint", "model", "onnx" and "h5"',
 )
 _FUNCTION = must(lambda value: value is None or callable(value), " must be a function of a trial")
-_TEXT = must(lambda value: value is None or isinstance(value, str), ' must be a text, such as "loss"')
+_TEXT = must(lambda value: value is None or isinstance(value, str), " must be a text")
 _PLACE = must(
     lambda value: value is None or isinstance(value, (str, os.PathLike)),
     ' must be a folder or a URL, such as "~/results"',

@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from datetime import datetime
+from math import isfinite, nan
 from typing import Any
 
 from overtone.control.added_configs import completion
 from overtone.core.controller import Controller
 from overtone.core.limits import Limits
 from overtone.core.randomness import Random
+from overtone.core.requests import PRIORITY_RULE
 from overtone.core.retention import MetricWorth, Retention
 from overtone.core.trial import Template, equal
 from overtone.core.types import Config
+from overtone.errors import ArgumentError
 from overtone.experiment import CheckpointPolicy
 from overtone.run.acquire import acquire, make_room
 from overtone.run.algorithms import found_at, learns, observes_pauses, total_of
@@ -78,8 +81,10 @@ def controller_for(plan: Plan, seed: int, limits: Limits, most_concurrent: int |
         most_concurrent: The largest number of trials that the engine runs at the same time, if limited.
     """
     experiment, searcher = plan.experiment, plan.searcher
-    priority, complete = experiment.priority or equal, completion(plan.space, seed)
-    template = Template(plan.resources, _tagger(plan), priority, experiment.trial_name, complete=complete)
+    priority = equal if experiment.priority is None else _finite(experiment.priority)
+    template = Template(
+        plan.resources, _tagger(plan), priority, experiment.trial_name, complete=completion(plan.space, seed)
+    )
     return Controller(
         plan.scheduler,
         plan.goal,
@@ -131,6 +136,21 @@ def _tagger(plan: Plan) -> Callable[[int, Config], str]:
     from overtone.space import tag
 
     return lambda index, config: tag(plan.space, config, index)
+
+
+def _finite(priority: Callable[[Config], Any]) -> Callable[[Config], float]:
+    """Return the user's function with a check: a value that cannot be compared would spoil the queue."""
+
+    def checked(config: Config) -> float:
+        value = priority(config)
+        number = float(value) if hasattr(value, "__float__") else nan
+        if not isfinite(number):
+            raise ArgumentError(
+                f"priority returned {value!r:.80} for {config!r:.200}: must be {PRIORITY_RULE}"
+            )
+        return number
+
+    return checked
 
 
 def _worth(policy: CheckpointPolicy) -> MetricWorth | None:

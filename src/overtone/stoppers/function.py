@@ -17,7 +17,7 @@ class FunctionStopper(Stopper):
     """
 
     def __init__(self, function: Callable[[str, Mapping[str, Any]], Any]) -> None:
-        if not self.is_valid_function(function):
+        if not self.is_valid_function(function) or not _takes_two(function):
             raise ArgumentError(
                 f"stop={function!r} must be a function of (trial_id, result) that returns a bool"
             )
@@ -34,3 +34,15 @@ class FunctionStopper(Stopper):
 
     def __repr__(self) -> str:
         return f"FunctionStopper({getattr(self.function, '__qualname__', type(self.function).__name__)})"
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    from inspect import signature
+
+    try:
+        signature(function).bind("", {})
+    except TypeError:
+        return False
+    except ValueError:  # written in C: nothing is known of it
+        pass
+    return True

@@ -196,6 +196,15 @@ def test_checkpoints_are_ordered_by_the_metric_that_is_named(parts_of):
     assert worth(CheckpointPolicy(), acc=1) == 3.0  # the newest
 
 
+@pytest.mark.parametrize("value", ["x", None, float("nan"), float("inf")])
+def test_a_priority_that_cannot_be_compared_is_named(value, tmp_path):
+    with pytest.raises(OvertoneError, match=r"priority returned .* for \{'x': 1\}: must be a number"):
+        tune.Tuner(
+            train, param_space={"x": 1}, tune_config=tune.TuneConfig(priority=lambda config: value),
+            run_config=tune.RunConfig(storage_path=tmp_path, engine="inline", verbose=0),
+        ).fit()  # fmt: skip
+
+
 def test_tensorboard_as_asked(parts_of, monkeypatch):
     import overtone.observers.tensorboard.scalars as tensorboard
 

@@ -106,7 +106,7 @@ def test_combined():
 
 def test_function():
     assert first_stop(FunctionStopper(lambda trial_id, result: result["loss"] > 2), [1, 2, 3]) == 3
-    assert not FunctionStopper(len).stop_all()
+    assert not FunctionStopper(max).stop_all()
     assert FunctionStopper.is_valid_function(len)
     assert not FunctionStopper.is_valid_function(NoopStopper())
     assert not FunctionStopper.is_valid_function(int)

@@ -7,6 +7,7 @@ from overtone.stoppers import (
     Adapter,
     CombinedStopper,
     Criteria,
+    FunctionStopper,
     MaximumIterationStopper,
     NoopStopper,
     Stopper,
@@ -136,6 +137,12 @@ def test_the_time_budget_is_found_wherever_it_is():
     assert time_budget_s(stop(None)) is None
     assert time_budget_s(stop([TooLong(), TimeoutStopper(9)])) == 9
     assert time_budget_s(stop(Own(TimeoutStopper(9), TimeoutStopper(7)))) == 7
+
+
+@pytest.mark.parametrize("spec", [lambda: True, lambda result: True, lambda a, b, c: True, int])
+def test_a_function_of_other_arguments_is_an_error_before_it_is_called(spec):
+    with pytest.raises(ValueError, match=r"must be a function of \(trial_id, result\)"):
+        FunctionStopper(spec)
 
 
 @pytest.mark.parametrize("spec", [3, "loss", [3], TooLong])
