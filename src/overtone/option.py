@@ -88,9 +88,10 @@ def must(is_right: Callable[[Any], bool], rule: str) -> Check:
 
 def at_least(least: int, method: str = "__index__") -> Check:
     """Return a check for None, or a number from `least` on; whole if `method` is not "__float__"."""
+    kind = "number" if method == "__float__" else "whole number"
     is_number = must(
         lambda value: value is None or (hasattr(value, method) and not isinstance(value, bool)),
-        f" must be a number, {least} or more",
+        f" must be a {kind}, {least} or more",
     )
     is_enough = must(lambda value: value is None or value >= least, f" must be {least} or more")
     return lambda name, value: is_enough(name, is_number(name, value))

@@ -42,8 +42,8 @@ def test_a_class_as_default_is_called_for_each_object():
     ("wrong", "message"),
     [
         ({"tries": 0}, "tries=0 must be 1 or more"),
-        ({"tries": True}, "tries=True must be a number, 1 or more"),
-        ({"tries": 1.5}, "tries=1.5 must be a number, 1 or more"),
+        ({"tries": True}, "tries=True must be a whole number, 1 or more"),
+        ({"tries": 1.5}, "tries=1.5 must be a whole number, 1 or more"),
         ({"grace": "soon"}, "grace_s='soon' must be a number, 0 or more"),
         ({"names": [1]}, r"names=\[1\] must be names"),
         ({"names": 1}, "names=1 must be names"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from datetime import datetime
-from math import isfinite, nan
+from math import isnan, nan
 from typing import Any
 
 from overtone.control.added_configs import completion
@@ -81,7 +81,7 @@ def controller_for(plan: Plan, seed: int, limits: Limits, most_concurrent: int |
         most_concurrent: The largest number of trials that the engine runs at the same time, if limited.
     """
     experiment, searcher = plan.experiment, plan.searcher
-    priority = equal if experiment.priority is None else _finite(experiment.priority)
+    priority = equal if experiment.priority is None else _checked(experiment.priority)
     template = Template(
         plan.resources, _tagger(plan), priority, experiment.trial_name, complete=completion(plan.space, seed)
     )
@@ -138,13 +138,13 @@ def _tagger(plan: Plan) -> Callable[[int, Config], str]:
     return lambda index, config: tag(plan.space, config, index)
 
 
-def _finite(priority: Callable[[Config], Any]) -> Callable[[Config], float]:
+def _checked(priority: Callable[[Config], Any]) -> Callable[[Config], float]:
     """Return the user's function with a check: a value that cannot be compared would spoil the queue."""
 
     def checked(config: Config) -> float:
         value = priority(config)
         number = float(value) if hasattr(value, "__float__") else nan
-        if not isfinite(number):
+        if isnan(number):
             raise ArgumentError(
                 f"priority returned {value!r:.80} for {config!r:.200}: must be {PRIORITY_RULE}"
             )
