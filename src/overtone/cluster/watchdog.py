@@ -136,7 +136,7 @@ class Watchdog:
         address = head_address(self._settings.name)
         busy = head_view.busy(address)
         if not busy and self._record.age_s < self._settings.starting_s:
-            busy = ["its start"]
+            busy = ("its start",)
         self._record = self._record.advanced(Moment.now(), self._cost_an_hour, bool(busy))
         self._cost_an_hour = self._cost(address)
         self._write()
