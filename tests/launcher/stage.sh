@@ -57,5 +57,5 @@ installed=$SECONDS
 limit=3600
 [ "${CI:-}" = true ] && limit=1800
 timeout --foreground -s INT --kill-after=20 "$limit" \
-  .venv/launcher/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --timeout=1200 tests/launcher "$@"
+  .venv/launcher/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --timeout=1200 tests/launcher "$@"
 echo "the launcher's tests took $((SECONDS - installed)) s, after $((installed - began)) s of installation"
