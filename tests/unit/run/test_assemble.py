@@ -196,7 +196,7 @@ def test_checkpoints_are_ordered_by_the_metric_that_is_named(parts_of):
     assert worth(CheckpointPolicy(), acc=1) == 3.0  # the newest
 
 
-@pytest.mark.parametrize("value", ["x", None, float("nan"), float("inf")])
+@pytest.mark.parametrize("value", ["x", None, float("nan")])
 def test_a_priority_that_cannot_be_compared_is_named(value, tmp_path):
     with pytest.raises(OvertoneError, match=r"priority returned .* for \{'x': 1\}: must be a number"):
         tune.Tuner(
