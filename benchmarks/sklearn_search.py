@@ -20,7 +20,8 @@ cost no method any of its time.
 `table` tells the mean test accuracy at the end with its 95 % interval over seeds; the mean difference to
 `random`; and the median CPU time after which a choice was as accurate as that of `random` at the end on the
 same seed. Only seeds that all methods have are counted. Below the table are the estimators on which the mean
-of `tune` is at or ahead of the best mean of the others.
+of `tune` is ahead of the best mean of the others, or equal; level: below it by less than the 95 % interval of
+the difference on equal seeds; or behind.
 
 `overhead` compares the CPU time of a search of 20 cheap candidates with RandomizedSearchCV's.
 
@@ -273,19 +274,20 @@ def table(args: argparse.Namespace) -> None:
         runs.setdefault((one["estimator"], one["method"]), {})[one["seed"]] = one["choices"]
     print("| estimator | method | seeds | test accuracy, % | beyond `random`, points | CPU s to `random`'s |")
     print("|---|---|--:|--:|--:|--:|")
-    led: dict[str, bool] = {}
+    places: dict[str, list[str]] = {"ahead": [], "level": [], "behind": []}
     for name in ESTIMATORS:
         seeds = sorted(set.intersection(*(set(runs.get((name, method), {})) for method in METHODS)))
         if not seeds:
             continue
-        means = {
-            method: math.fsum(_final(runs[name, method][seed]) for seed in seeds) / len(seeds)
-            for method in METHODS
-        }
-        led[name] = means["tune"] >= max(means.values()) - 1e-12
+        finals = {method: [_final(runs[name, method][seed]) for seed in seeds] for method in METHODS}
+        best = max((one for one in METHODS if one != "tune"), key=lambda one: math.fsum(finals[one]))
+        beyond_best = [own - other for own, other in zip(finals["tune"], finals[best], strict=True)]
+        mean, half = statistics.fmean(beyond_best), _half_interval(beyond_best)
+        place = "ahead" if mean > -1e-12 else "level" if mean + half >= 0 else "behind"
+        places[place].append(f"{name} ({100 * mean:+.2f}{_interval(beyond_best)} to {best})")
         goal = {seed: _final(runs[name, "random"][seed]) for seed in seeds}
         for method in METHODS:
-            found = [_final(runs[name, method][seed]) for seed in seeds]
+            found = finals[method]
             beyond = [value - goal[seed] for value, seed in zip(found, seeds, strict=True)]
             times = [_time_to(runs[name, method][seed], goal[seed]) for seed in seeds]
             median = statistics.median(times)
@@ -295,8 +297,9 @@ def table(args: argparse.Namespace) -> None:
                 f"| {100 * statistics.fmean(found):.2f}{_interval(found)} "
                 f"| {100 * statistics.fmean(beyond):+.2f}{_interval(beyond)} | {shown} |"
             )
-    ahead = [name for name, is_ahead in led.items() if is_ahead]
-    print(f"\n`tune` is at or ahead of the others on {len(ahead)} of {len(led)}: {', '.join(ahead)}")
+    print()
+    for place, names in places.items():
+        print(f"{place}: {len(names)}{': ' if names else ''}{', '.join(names)}")
 
 
 def _final(choices: list[Any]) -> float:
@@ -309,10 +312,14 @@ def _time_to(choices: list[Any], goal: float) -> float:
 
 def _interval(values: list[float]) -> str:
     """Return half of the 95 % interval of the mean, in points of percent; "" for a single value."""
+    return f" ± {100 * _half_interval(values):.2f}" if len(values) > 1 else ""
+
+
+def _half_interval(values: list[float]) -> float:
+    """Return half of the 95 % interval of the mean; infinity for a single value."""
     if len(values) < 2:
-        return ""
-    half = t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-    return f" ± {100 * half:.2f}"
+        return math.inf
+    return float(t.ppf(0.975, len(values) - 1)) * statistics.stdev(values) / math.sqrt(len(values))
 
 
 def overhead(args: argparse.Namespace) -> None:

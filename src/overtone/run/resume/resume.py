@@ -26,7 +26,6 @@ from overtone.core.limits import Limits
 from overtone.core.messages import CapacityChanged, Discard, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status, Trial
-from overtone.quantity_text import count_text
 from overtone.run.header.journal_setup import codec_for
 from overtone.run.parts import Parts, Past
 from overtone.run.pending_commands import Outstanding
@@ -149,7 +148,7 @@ def _about_state(parts: Parts) -> str:
     engine = parts.plan.engine.capabilities
     trials = parts.controller.trials.values()
     n_results, n_ended = sum(one.n_results for one in trials), sum(one.status.is_final for one in trials)
-    both = f"{count_text(len(trials), 'trial')} with {count_text(n_results, 'result')}"
+    both = f"{len(trials)} trial{'s' * (len(trials) != 1)} with {n_results:,} result{'s' * (n_results != 1)}"
     told = [both, f"{n_ended} of them had ended"]
     n_failed = sum(one.status is Status.ERROR for one in trials) if parts.plan.asked.errored else 0
     if n_failed:
