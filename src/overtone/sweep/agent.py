@@ -177,9 +177,13 @@ class _Agent:
                 os.waitpid(pid, os.WNOHANG)
 
     def _tell_killed(self, task: str, runner: subprocess.Popen[bytes]) -> None:
-        """Tell the driver that a task has no process any more; without a storage, it notices that itself."""
+        """Tell the driver that a task has no process any more; without a storage, it notices that itself.
+
+        A driver that has the task's end already has removed its folder, where nobody would remove a new file.
+        """
         with suppress(StorageError, OSError):
-            write_json(self._files, f"{task}/killed.json", {"status": runner.returncode})
+            if self._files.read(f"{task}/start.json") is not None:
+                write_json(self._files, f"{task}/killed.json", {"status": runner.returncode})
 
     def _end_all(self) -> None:
         """End all programs."""
