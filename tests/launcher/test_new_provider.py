@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launcher.ssh_hosts import Network, network, until
+from tests.launcher.ssh_hosts import Command, Network, network, until
 
 PAGE = (Path(__file__).parents[2] / "docs" / "new-provider.md").read_text("utf-8")
 
@@ -79,9 +79,13 @@ def created(made: Network) -> list[str]:
     return done.stdout.split() if done.returncode == 0 else []
 
 
-def is_creating(made: Network) -> bool:
-    """Whether Terraform is creating a machine."""
-    return "while [ -e hold ]" in str(made.client.processes())
+def begin_to_create(made: Network) -> tuple[Command, Path]:
+    """Begin `up` until Terraform creates a machine; it goes on when the file is removed."""
+    hold = made.client.path(made.project / "machines/hold")
+    hold.touch()
+    begun = made.begin("up", "c.yaml")
+    until(lambda: "while [ -e hold ]" in str(made.client.processes()), "Terraform creates")
+    return begun, hold
 
 
 @pytest.mark.full
@@ -105,10 +109,7 @@ def test_the_page_s_provider_runs_a_script_and_leaves_nothing(rented: Network) -
 
 @pytest.mark.full
 def test_ctrl_c_while_terraform_creates_leaves_nothing(rented: Network) -> None:
-    hold = rented.client.path(rented.project / "machines/hold")
-    hold.touch()
-    begun = rented.begin("up", "c.yaml")
-    until(lambda: is_creating(rented), "Terraform creates")
+    begun, hold = begin_to_create(rented)
     begun.signal(signal.SIGINT)
     hold.unlink()
     assert begun.wait() == 130, begun.printed
@@ -117,10 +118,7 @@ def test_ctrl_c_while_terraform_creates_leaves_nothing(rented: Network) -> None:
 
 @pytest.mark.full
 def test_kill_9_while_terraform_creates_is_taken_down_by_down(rented: Network) -> None:
-    hold = rented.client.path(rented.project / "machines/hold")
-    hold.touch()
-    begun = rented.begin("up", "c.yaml")
-    until(lambda: is_creating(rented), "Terraform creates")
+    begun, hold = begin_to_create(rented)
     begun.signal(signal.SIGKILL)
     begun.wait()
     down = rented.begin("down", "c.yaml")

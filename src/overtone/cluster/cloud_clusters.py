@@ -18,15 +18,17 @@ def cloud_clusters(states: Iterable[State]) -> tuple[list[tuple[str, str]], list
         Pairs of a place ("aws eu-west-1", "gcp my-project") and a cluster's name; and the errors of clouds
         that did not answer.
     """
-    places, found, errors = set(), [], []
+    functions: dict[tuple[str, str], str] = {}
+    found, errors = [], []
     for kind in provider_types():
         try:
             listing = about(kind).listing
         except OvertoneError as error:  # of another package
             errors.append(str(error))
             continue
-        names = listing.variables if listing else ()
-        places |= {(kind, os.environ[name]) for name in names if os.environ.get(name)}
+        for name in listing.variables if listing else ():
+            if listing and (place := os.environ.get(name)):
+                functions[kind, place] = listing.function
     for state in states:
         try:
             provider = recorded_config(state).provider
@@ -34,12 +36,10 @@ def cloud_clusters(states: Iterable[State]) -> tuple[list[tuple[str, str]], list
             continue
         listing = about(provider.type).listing
         if listing and (place := provider.settings.get(listing.setting)):
-            places.add((provider.type, str(place)))
-    for kind, place in sorted(places):
-        listing = about(kind).listing
-        assert listing is not None
+            functions[provider.type, str(place)] = listing.function
+    for (kind, place), function in sorted(functions.items()):
         try:
-            found += [(f"{kind} {place}", name) for name in loaded(listing.function)(place)]
+            found += [(f"{kind} {place}", name) for name in loaded(function)(place)]
         except OvertoneError as error:
             errors.append(f"{kind} {place}: {error}")
         except Exception as error:  # of somebody else's provider

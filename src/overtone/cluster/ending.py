@@ -78,8 +78,8 @@ def end_cluster(name: str, machine: Mapping[str, Any] | None, save_s: float, say
 
     Args:
         name: The name of the cluster.
-        machine: The provider whose machines end, such as {"type": "aws", "region": "eu-west-1"}; None
-            if the machines stay, and only the cluster's processes end.
+        machine: How the machines end, from `end_machines.machine_of`; None if they stay, and only the
+            cluster's processes end.
         save_s: Seconds that running experiments get to save.
         say: Receives a line for the log.
     """

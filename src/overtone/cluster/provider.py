@@ -43,8 +43,16 @@ PRICE = {"price": Setting("price", "0.35")}
 """US dollars an hour for one node, where `prices.json` does not have it: a setting of all providers."""
 
 
+SSH = {
+    "user": Setting("text", "ubuntu"),
+    "ssh_key": Setting("text", "~/.ssh/id_ed25519"),
+    "port": Setting("port", "22"),
+}
+"""The settings of a login over SSH."""
+
+
 class Ending(NamedTuple):
-    """How the head of a cluster ends the cluster's machines itself, at a limit.
+    """The way in which the head of a cluster ends the cluster's machines at a limit.
 
     Attributes:
         function: "module:function" that ends the machines, workers first; it gets the cluster's `name` and
@@ -60,7 +68,7 @@ class Ending(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """How clusters that this machine does not know are found, for `overtone clusters --all`.
+    """The way to find clusters that this machine does not know, for `overtone clusters --all`.
 
     Attributes:
         function: "module:function" that returns the names of all clusters in a place.
@@ -87,7 +95,7 @@ class RayKeys(NamedTuple):
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a provider without asking it.
+    """The settings and properties of a provider, known without asking it.
 
     Attributes:
         settings: The keys of `provider` in a config beside `type` and `price`. With the setting "hosts", the

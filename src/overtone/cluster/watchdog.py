@@ -51,7 +51,7 @@ class Settings:
         began: Identifies the life of the cluster: seconds since 1970.
         limits: The limits of its config.
         prices: US dollars an hour by node type; "head" is the head.
-        machine: The provider whose machines end, with its settings; None if machines stay.
+        machine: How the machines end, from `end_machines.machine_of`; None if they stay.
         look_s: Seconds between two looks.
         starting_s: Seconds of its life in which the cluster counts as busy: a command still starts its nodes.
     """

@@ -32,7 +32,7 @@ _FIELDS = frozenset(
 )
 _MOST_WEIGHTS = 100
 _ROUNDING = 0.02
-"""How far from 1 the sum of probabilities may be: three thirds are often written as 0.33."""
+"""Largest difference of the sum of probabilities from 1: three thirds are often written as 0.33."""
 _LARGEST_GRID = 10_000
 
 

@@ -8,7 +8,7 @@ from overtone.cluster.local.claims import end_options, is_anothers, lives
 from overtone.cluster.local.host_facts import HostFacts
 from overtone.cluster.local.hosts import Hosts
 from overtone.cluster.progress import Progress
-from overtone.cluster.provider import About, Resource, Setting
+from overtone.cluster.provider import SSH, About, Resource, Setting
 from overtone.cluster.ray_form import yaml_text
 from overtone.cluster.ssh_remote import SSHRemote
 from overtone.cluster.state import State
@@ -21,9 +21,7 @@ ENDS_S = 60.0
 ABOUT = About(
     settings={
         "hosts": Setting("texts", "[10.0.0.1, 10.0.0.2]", True),
-        "user": Setting("text", "ubuntu"),
-        "ssh_key": Setting("text", "~/.ssh/id_ed25519"),
-        "port": Setting("port", "22"),
+        **SSH,
     },
     left="on the head ~/overtone_work/{name}, the results in ~/overtone_results, and the output of runs in "
     "~/.overtone/cluster/runs; on each host what setup installs",

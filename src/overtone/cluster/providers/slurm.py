@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from overtone.cluster.provider import About, Resource, Setting
+from overtone.cluster.provider import SSH, About, Resource, Setting
 from overtone.cluster.remote import Remote, home_path
 from overtone.cluster.slurm.commands import Slurm, SlurmError
 from overtone.cluster.slurm.logins import login_node, node_remote
@@ -31,8 +31,8 @@ ABOUT = About(
         "qos": Setting("text", "normal"),
         "constraint": Setting("text", "a100"),
         "login": Setting("text", "me@login.example.org"),
-        "ssh_key": Setting("text", "~/.ssh/id_ed25519"),
-        "port": Setting("port", "22"),
+        "ssh_key": SSH["ssh_key"],
+        "port": SSH["port"],
     },
     left="~/overtone_work/{name} and the results in ~/overtone_results, in your home folder",
     place=("login",),
