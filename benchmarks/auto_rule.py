@@ -5,12 +5,17 @@ Parts of `schedulers.py`, which runs them and writes their figures.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from overtone import tune
 from overtone.research import Problem, outcomes
 from overtone.schedulers.auto import AutoScheduler
+from overtone.schedulers.whole_runs import STOPPING, Trust
 from overtone.testing.curves import MISLEADING, misleading
 
 LENGTH = 50
@@ -19,16 +24,21 @@ FOLDS = 3
 
 
 class Bold(AutoScheduler):
-    _caution = 0.5
+    stopping, pausing = replace(STOPPING, caution=0.5), Trust(0.25, 0.1, 0.2)
 
 
 class Careful(AutoScheduler):
-    _caution, _doubt = 1.5, 0.8
+    stopping, pausing = replace(STOPPING, caution=1.5, doubt=0.8), Trust(0.5, 0.25, 0.5)
 
 
 VARIANTS = {"auto": AutoScheduler, "auto, bold": Bold, "auto, careful": Careful}
-"""What the folds choose from: a correlation is lowered by 1, 0.5 or 1.5 standard errors, and the share of
-whole runs is at least 0.5, 0.5 or 0.8 over the estimated speed-up."""
+"""What the folds choose from: a correlation is lowered by 0.35, 0.25 or 0.5 standard errors, the first share
+of whole runs is 0.15, 0.1 or 0.25, and later at least 0.3, 0.2 or 0.5 over the estimated speed-up."""
+
+STOPS = "auto, stops"
+"""What `auto` does to trials that save nothing: it stops them instead of pausing them."""
+
+OURS: dict[str, Callable[[], AutoScheduler]] = {**VARIANTS, STOPS: partial(AutoScheduler, pause=False)}
 
 
 def misleading_problems(best: float, draws: int) -> dict[str, Problem]:

@@ -2,19 +2,22 @@
 
     python benchmarks/auto_simulated.py DATA [--families lcbench algoperf taskset misleading] [--workers 4]
         [--seeds 20] [--first-seed 1000] [--variants auto auto:doubt=0.2,caution=0.5,first_whole=0.15 ...]
+        [--stops]
 
 Quicker than `schedulers.py`, with the same curves, targets and draws of rows with replacement, and with the
 product's `AutoScheduler`, so that constants can be compared on many seeds. A variant sets `caution` (standard
 errors by which a correlation is lowered), `doubt` (the share of whole runs is at least doubt over the
-estimated speed-up) and `first_whole`. All variants get the same configurations. A figure is the median time
-of random search over that of the variant (misleading curves: of the means), and of families their geometric
-mean and their least.
+estimated speed-up) and `first_whole`. All variants get the same configurations. Trials save at each report,
+so that they can be paused; with `--stops` they save nothing. A figure is the median time of random search
+over that of the variant (misleading curves: of the means), and of families their geometric mean and their
+least.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from heapq import heappop, heappush
 from pathlib import Path
@@ -27,13 +30,14 @@ from auto_rule import LENGTH
 from curves import tables
 from schedulers import DRAWS, MISLED_DRAWS, SETTINGS, short
 
-from overtone.core.decision import Stop
+from overtone.core.decision import Pause, Stop
 from overtone.core.goal import Goal
 from overtone.core.randomness import keyed
 from overtone.core.trial import Status
-from overtone.core.types import WORST, Result
+from overtone.core.types import WORST, Checkpoint, Result
 from overtone.schedulers.auto import AutoScheduler
 from overtone.schedulers.fifo import FIFOScheduler
+from overtone.schedulers.whole_runs import PAUSING, STOPPING
 from overtone.testing.curves import MISLEADING, misleading
 
 Row = tuple[np.ndarray, np.ndarray]
@@ -71,46 +75,95 @@ def row_of(rows: list[Row], seed: int, k: int) -> Row:
     return rows[keyed(seed, "configs", str(k)).randrange(len(rows))]
 
 
+class View:
+    """What the scheduler sees of the search: every trial fits whenever a worker is free."""
+
+    def __init__(self, seed: int) -> None:
+        self.goal = Goal("score", "max", is_needed=True)
+        self.seed, self.search_is_over = seed, False
+        self.trials: dict[str, Any] = {}
+        self.waiting: dict[str, Any] = {}
+
+    def random(self, *what: Any) -> Random:
+        return keyed(self.seed, *what)
+
+    def runnable(self) -> list[Any]:
+        return sorted(self.waiting.values(), key=lambda trial: (trial.status is Status.PAUSED, trial.index))
+
+    def first_runnable(self) -> Any:
+        return next(iter(self.runnable()), None)
+
+    def fits(self, trial: Any) -> bool:
+        return True
+
+
 def search(
-    scheduler: Any, row_at: Callable[[int], Row], target: float, n_workers: int, draws: int, seed: int
+    scheduler: Any,
+    row_at: Callable[[int], Row],
+    target: float,
+    n_workers: int,
+    draws: int,
+    seed: int,
+    saves: bool = True,
 ) -> float:
     """Return the time of the first report that reaches the target, or of the last report."""
-    goal = Goal("score", "max", is_needed=True)
-    scheduler.on_start(SimpleNamespace(goal=goal, random=lambda *what: keyed(seed, *what)))
+    view = View(seed)
+    scheduler.on_start(view)
     running: list[tuple[float, int, SimpleNamespace]] = []
     n, now = 0, 0.0
 
+    def end(trial: SimpleNamespace) -> None:
+        trial.status = Status.TERMINATED
+        view.waiting.pop(trial.id, None)
+        scheduler.on_trial_end(trial)
+
     def start() -> None:
         nonlocal n
-        if n < draws:
+        if n < draws and not any(trial.status is Status.PENDING for trial in view.waiting.values()):
             scores, seconds = row_at(n)
             trial = SimpleNamespace(
                 id=str(n), index=n, scores=scores.tolist(), seconds=seconds.tolist(), t=0, best=None,
-                last=None, why=None, status=Status.RUNNING,
+                last=None, why=None, status=Status.PENDING, checkpoint=None, ruled_t=0,
             )  # fmt: skip
             n += 1
+            view.trials[trial.id] = view.waiting[trial.id] = trial
             scheduler.on_trial_add(trial)
-            heappush(running, (now + trial.seconds[0], trial.index, trial))
+        view.search_is_over = n == draws
+        for trial_id, decision in [*scheduler.review(view)]:
+            trial = view.trials[trial_id]
+            scheduler.on_decision(trial, decision)
+            trial.why = decision.why
+            end(trial)
+        if (trial := scheduler.choose_trial_to_run(view)) is not None:
+            del view.waiting[trial.id]
+            trial.status, trial.why = Status.RUNNING, None
+            heappush(running, (now + trial.seconds[trial.t], trial.index, trial))
 
     for _ in range(n_workers):
         start()
     while running:
         now, _, trial = heappop(running)
         result = trial.last = Result(trial.t + 1, trial.scores[trial.t])
-        trial.t += 1
+        trial.t = trial.ruled_t = trial.t + 1
+        if saves:
+            trial.checkpoint = Checkpoint(trial.id, trial.t, "")
         if trial.best is None or result.score > trial.best.score:
             trial.best = result
         if result.score >= target:
             return now
         decision = scheduler.on_result(trial, result)
-        if isinstance(decision, Stop):
-            scheduler.on_decision(trial, decision)
+        scheduler.on_decision(trial, decision)
+        if trial.t == len(trial.scores) and not isinstance(decision, Stop):
+            end(trial)
+        elif isinstance(decision, Pause):
+            trial.status, trial.why = Status.PAUSED, decision.why
+            view.waiting[trial.id] = trial
+        elif isinstance(decision, Stop):
             trial.why = decision.why
-        elif trial.t < len(trial.scores):
+            end(trial)
+        else:
             heappush(running, (now + trial.seconds[trial.t], trial.index, trial))
             continue
-        trial.status = Status.TERMINATED
-        scheduler.on_trial_end(trial)
         start()
     return now
 
@@ -120,11 +173,12 @@ def variant(text: str) -> Any:
     if text == "random":
         return FIFOScheduler()
     options = dict(one.split("=") for one in text.partition(":")[2].split(",") if one)
-    scheduler = AutoScheduler(first_whole=float(options.pop("first_whole", 0.25)))
-    for name, value in options.items():
-        if f"_{name}" not in ("_caution", "_doubt"):
-            raise SystemExit(f"{name}: choose caution, doubt or first_whole")
-        setattr(scheduler, f"_{name}", float(value))
+    scheduler = AutoScheduler()
+    try:
+        given = {name: float(value) for name, value in options.items()}
+        scheduler.stopping, scheduler.pausing = (replace(one, **given) for one in (STOPPING, PAUSING))
+    except TypeError:
+        raise SystemExit(f"{text}: choose caution, doubt or first_whole") from None
     return scheduler
 
 
@@ -159,6 +213,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, choices=[*SETTINGS], default=4)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first-seed", type=int, default=1000)
+    parser.add_argument("--stops", action="store_true", help="trials save nothing, so that none is paused")
     parser.add_argument("--variants", nargs="+", default=["auto", "auto:caution=0.5"])
     args = parser.parse_args()
     for family in args.families:
@@ -167,7 +222,15 @@ def main() -> None:
             typical = []
             for text in ["random", *args.variants]:
                 times = [
-                    search(variant(text), partial(row_at, seed), target, args.workers, draws, seed)
+                    search(
+                        variant(text),
+                        partial(row_at, seed),
+                        target,
+                        args.workers,
+                        draws,
+                        seed,
+                        saves=not args.stops,
+                    )
                     for seed in range(args.first_seed, args.first_seed + args.seeds)
                 ]
                 typical.append(np.mean(times) if family == "misleading" else np.median(times))

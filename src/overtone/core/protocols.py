@@ -150,6 +150,8 @@ class TrialScheduler(Part):
         needs_checkpoints: Whether trials restore checkpoints of other trials. Then the user is warned
             if no trial saves any.
         pauses: Whether it may pause or restart trials. Then it needs an engine that can start a trial again.
+        parks: Whether the process of a paused trial that cannot save waits. Otherwise it ends, and the trial
+            goes on from its last checkpoint.
         metric, mode: The goal, if the user named it here.
         time_attr: The metric that serves as this scheduler's clock.
         rules_from: Every decision at a smaller t is Continue; see `next_decision`.
@@ -169,6 +171,7 @@ class TrialScheduler(Part):
     needs_population: bool = False
     needs_checkpoints: bool = False
     pauses: bool = False
+    parks: bool = True
     rules_from: float = 0.0
     rules_anywhere: bool = False
     ends_trials: bool = True

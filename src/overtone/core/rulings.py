@@ -155,7 +155,7 @@ class Rulings:
             case Pause(why):
                 choices.append(m.Ruled(trial.id, t, "pause", why))
                 self._warn(self._awaited_checkpoint.ask(trial, t))
-                self._roster.halt(trial, decision, save=True, park=True)
+                self._roster.halt(trial, decision, save=True, park=self._scheduler.parks)
             case Stop(why):
                 choices.append(m.Ruled(trial.id, t, "stop", why))
                 self._roster.halt(trial, decision)

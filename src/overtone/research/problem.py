@@ -25,6 +25,8 @@ class Problem:
             target.
         max_t: The length of the longest curve, in iterations, for functions that make schedulers.
         family: The kind of problem.
+        checkpoint_freq: The number of reports between two checkpoints of a trial; None for the default of
+            simulations: none, unless a scheduler pauses the trial or its machine may go away.
 
     Raises:
         ValueError: The search would never end, or the mode is not "max" or "min".
@@ -40,6 +42,7 @@ class Problem:
     target: float | None = None
     max_t: int | None = None
     family: str = ""
+    checkpoint_freq: int | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in ("max", "min"):

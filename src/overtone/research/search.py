@@ -108,7 +108,7 @@ def _carry_out(setup: Setup, case: Case, engine: Any, trace: Trace) -> None:
     from shutil import rmtree
     from tempfile import mkdtemp
 
-    from overtone.experiment import Experiment
+    from overtone.experiment import CheckpointPolicy, Experiment
     from overtone.run import Run
 
     problem = setup.problems[case.problem]
@@ -130,6 +130,7 @@ def _carry_out(setup: Setup, case: Case, engine: Any, trace: Trace) -> None:
                 searcher=searcher_of(setup.searchers[case.searcher], problem),
                 stop=stop,
                 max_failures=setup.max_failures,
+                checkpoints=CheckpointPolicy(every=problem.checkpoint_freq),
                 time_budget_s=problem.budget_s,
                 callbacks=[trace],
                 verbose=0,

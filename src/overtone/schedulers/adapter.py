@@ -24,7 +24,8 @@ from overtone.schedulers.tune_controller import Flag, TuneController
 from overtone.space.function import seeded
 
 _INHERITED = (
-    "needs_metric", "needs_population", "needs_checkpoints", "pauses", "time_attr", "log_config", "shown",
+    "needs_metric", "needs_population", "needs_checkpoints", "pauses", "parks", "time_attr", "log_config",
+    "shown",
 )  # fmt: skip
 
 

@@ -144,6 +144,7 @@ ALLOWED: Mapping[str, Allowed] = {
     "grace_period": _FROM_0,
     "reduction_factor": Allowed("a number above 1, and finite", is_number, lambda x: 1 < x < inf),
     "first_whole": Allowed("a number from 0.05 to 1", is_number, lambda x: 0.05 <= x <= 1),
+    "pause": _FLAG,
     "brackets": _COUNT,
     "n": _COUNT,
     "stop_last_trials": _FLAG,

@@ -25,9 +25,6 @@ RISK = 0.3
 FACTOR = 8.0
 """At least one of this many trials continues at each rung."""
 
-CAUTION = 1.0
-"""Number of standard errors by which a correlation is lowered."""
-
 RECENT = 64
 """Number of newest trials kept as evidence, at each rung and at the end."""
 
@@ -46,7 +43,10 @@ _MEAN_OF_BEST = NORMAL.pdf(NORMAL.inv_cdf(1 - BEST)) / BEST
 
 @dataclass(slots=True)
 class TrialRun:
-    """A trial: `t` in units, best scores until each rung, `weight` 1 over its chance to be run whole."""
+    """A trial: `t` in units, best scores until each rung, `weight` 1 over its chance to be run whole.
+
+    `is_aside` is True while it is stopped or paused.
+    """
 
     path: list[float] = field(default_factory=list)
     t: float = 0.0
@@ -56,13 +56,14 @@ class TrialRun:
     chance: float = 1.0
     weight: float = 1.0
     era: int = 0
+    is_aside: bool = False
 
 
 class EarlyRanks:
     """The trials at rungs 1, 2, 4, ..., and the cutoff of each rung: see `AutoScheduler`.
 
     Args:
-        caution: Number of standard errors by which a correlation is lowered.
+        caution: Number of standard errors by which a correlation is lowered; may change at any time.
 
     Attributes:
         rungs: Sorted scores of the trials that reached each rung.
@@ -70,18 +71,18 @@ class EarlyRanks:
         longest: Maximum length of the trials that ended, in units.
         furthest: Maximum t of all trials, in units.
         n_ended: Number of trials that ran to their end.
-        n_stopped: Number of trials that were stopped.
+        n_aside: Number of trials that are stopped or paused.
     """
 
     def __init__(self, caution: float) -> None:
         self.rungs: list[list[float]] = []
         self.length = self.longest = self.furthest = 0.0
-        self.n_ended = self.n_stopped = 0
-        self._caution = caution
-        self._gone: list[int] = []  # Number of trials stopped below each rung; they count as worse.
+        self.n_ended = self.n_aside = 0
+        self.caution = caution
+        self._gone: list[int] = []  # Number of trials set aside below each rung; they count as worse.
         self._came: list[deque[tuple[list[float], float]]] = []  # Paths and weights of newcomers.
         self._ended: deque[TrialRun] = deque(maxlen=RECENT)
-        self._bars: dict[int, tuple[int, int, float, float]] = {}
+        self._bars: dict[tuple[int, float], tuple[int, int, float, float]] = {}
         self._steps: dict[int, tuple[int, float, float]] = {}
 
     def enter(self, run: TrialRun, best: float) -> None:
@@ -91,17 +92,25 @@ class EarlyRanks:
             k = len(run.path)
             if k == len(self.rungs):
                 self.rungs.append([])
-                self._gone.append(self.n_stopped)
+                self._gone.append(self.n_aside)
                 self._came.append(deque(maxlen=RECENT))
             insort(self.rungs[k], best)
             run.path.append(best)
             self._came[k].append((run.path.copy(), run.weight))
 
-    def stop(self, run: TrialRun) -> None:
-        """Count a trial that is stopped as worse than those that reach later rungs."""
-        self.n_stopped += 1
+    def set_aside(self, run: TrialRun) -> None:
+        """Count a trial that is stopped or paused as worse than those that reach later rungs."""
+        self._count_aside(run, 1)
+
+    def take_back(self, run: TrialRun) -> None:
+        """Count a paused trial no longer as worse, since it goes on."""
+        self._count_aside(run, -1)
+
+    def _count_aside(self, run: TrialRun, n: int) -> None:
+        self.n_aside += n
+        run.is_aside = n > 0
         for k in range(len(run.path), len(self._gone)):
-            self._gone[k] += 1
+            self._gone[k] += n
 
     def end(self, run: TrialRun) -> None:
         """Record a trial that ran to its end."""
@@ -127,16 +136,17 @@ class EarlyRanks:
     def bar(self, k: int) -> tuple[float, float]:
         """Return rho and the quantile of the cutoff, computed again when an eighth more is known."""
         n, m = sum(map(len, self.rungs[k:])), self.n_ended
-        bar = self._bars.get(k)
+        bar = self._bars.get((k, self.caution))
         if bar is None or n >= bar[0] or m >= bar[1]:
             rho = self.rho(k)
             q = self._soonest(k, rho) if rho > 0 else 0.0
-            bar = self._bars[k] = (n + n // 8 + 1, m + m // 8 + 1, rho, q)
+            bar = self._bars[k, self.caution] = (n + n // 8 + 1, m + m // 8 + 1, rho, q)
         return bar[2], bar[3]
 
     def believed(self, k: int) -> float:
         """Return the correlation behind the present cutoff of rung k, or 0, without computing it again."""
-        return self._bars[k][2] if k in self._bars else 0.0
+        bar = self._bars.get((k, self.caution))
+        return bar[2] if bar is not None else 0.0
 
     def _soonest(self, k: int, rho: float) -> float:
         """Return the quantile of rung k that completes one of the best soonest."""
@@ -158,9 +168,9 @@ class EarlyRanks:
         z, n = self._seen_at_end(k)
         drifted, size = self._drift(k)
         if not size:
-            return max(0.0, tanh(z * n / (n + 2.0) - self._caution / sqrt(n))) if n else 0.0
+            return max(0.0, tanh(z * n / (n + 2.0) - self.caution / sqrt(n))) if n else 0.0
         z = (z * n + drifted * size) / (n + size)
-        return max(0.0, tanh(z - self._caution / sqrt(n + size)))
+        return max(0.0, tanh(z - self.caution / sqrt(n + size)))
 
     def _seen_at_end(self, k: int) -> tuple[float, float]:
         """Return Fisher's z of the correlation with the ends of trials, and how many observations it has."""

@@ -161,6 +161,7 @@ class ResourceChangingScheduler(AllocationHooks, TrialScheduler):
         self.time_attr, self.replayable = self._base.time_attr, self._base.replayable
         self.needs_population = self._base.needs_population
         self.needs_checkpoints, self.ends_trials = self._base.needs_checkpoints, self._base.ends_trials
+        self.parks = self._base.parks
         self.needs_metric = self._base.needs_metric or isinstance(self._allocate, DistributeResourcesToTopJob)
 
     @property

@@ -117,6 +117,7 @@ class HyperparameterSchedule(TrialScheduler):
         self.needs_metric, self.replayable = self._base.needs_metric, self._base.replayable
         self.needs_population, self.pauses = self._base.needs_population, self._base.pauses
         self.needs_checkpoints, self.ends_trials = self._base.needs_checkpoints, self._base.ends_trials
+        self.parks = self._base.parks
 
     def complete(self, space: Mapping[str, Any], earlier: Callable[[str], Any]) -> Mapping[str, Any]:
         return self._base.complete(space, earlier)

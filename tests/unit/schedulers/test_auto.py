@@ -12,8 +12,9 @@ from overtone.core.decision import CONTINUE
 from overtone.core.goal import Goal
 from overtone.core.trial import Status
 from overtone.core.types import Result
-from overtone.schedulers.auto import LEAST_WHOLE, MIN_ENDED, RECENT, AutoScheduler
-from overtone.schedulers.early_ranks import UNSEEN
+from overtone.schedulers.auto import AutoScheduler
+from overtone.schedulers.early_ranks import RECENT, UNSEEN
+from overtone.schedulers.whole_runs import LEAST_WHOLE, MIN_ENDED, WholeRuns
 from overtone.testing.curves import MISLEADING, misleading
 from overtone.testing.manual_controller import ByHand
 
@@ -87,15 +88,15 @@ def test_nothing_is_believed_before_trials_passed_two_rungs():
 def test_all_are_whole_until_two_ended_if_that_is_asked():
     scheduler, n_stopped = first_wave(lambda rank, t: t - rank, first_whole=1)
     assert n_stopped == 0
-    assert scheduler._chance() == 1
+    assert scheduler._whole.chance(scheduler._trust) == 1
 
 
 def test_a_quarter_of_the_time_goes_to_whole_runs_at_first():
     scheduler, _ = first_wave(lambda rank, t: t - rank)
-    assert by_hand().controller._scheduler.first_whole == 0.25
-    share = 0.25 * scheduler._judged_t / scheduler._n_judged
+    assert scheduler._trust.first_whole == 0.25
+    share = 0.25 * scheduler._whole.judged_t / scheduler._whole.n_judged
     length = UNSEEN * LENGTH
-    assert scheduler._chance() == pytest.approx(share / (0.75 * length + share))
+    assert scheduler._whole.chance(scheduler._trust) == pytest.approx(share / (0.75 * length + share))
 
 
 @pytest.mark.parametrize("share", [0, 0.04, 1.5, "half", math.nan])
@@ -146,8 +147,8 @@ def test_a_belief_that_proved_wrong_is_given_up():
 
 def test_a_share_of_time_always_goes_to_whole_runs():
     lengths, scheduler = search(steady, 800)
-    assert scheduler._speedup > 2
-    exempt = scheduler._n_exempt * LENGTH / sum(lengths)
+    assert scheduler._whole.speedup > 2
+    exempt = scheduler._whole.n_ended * LENGTH / sum(lengths)
     assert exempt > 0.7 * LEAST_WHOLE
     weights = {run.weight for run in scheduler._ranks._ended}
     assert max(weights) > 1, "an exempt trial below the cutoff stands for those that were stopped"
@@ -185,8 +186,8 @@ def test_it_rules_again_an_eighth_further():
 
 def test_an_early_trial_is_judged_again_among_later_ones():
     _, scheduler = search(steady, 100)
-    scheduler._grace = 0
-    early = SimpleNamespace(id="early", index=10**6, best=Result(1.0, 1.5))
+    scheduler._whole.grace = 0
+    early = SimpleNamespace(id="early", index=10**6, best=Result(1.0, 1.5), checkpoint=None)
     scheduler._runs["early"] = run = type(scheduler._ranks._ended[0])(is_drawn=True)
     scheduler._view = SimpleNamespace(goal=Goal("score", "max"))
     run.path.append(1.5)
@@ -200,9 +201,9 @@ def test_an_early_trial_is_judged_again_among_later_ones():
 
 def test_nothing_is_stopped_beyond_the_longest_whole_run():
     _, scheduler = search(steady, 100)
-    scheduler._grace = 0
+    scheduler._whole.grace = 0
     scheduler._runs["long"] = run = type(scheduler._ranks._ended[0])(is_drawn=True, path=[0.0] * 5)
-    trial = SimpleNamespace(id="long", index=10**6, best=Result(LENGTH, 0.0))
+    trial = SimpleNamespace(id="long", index=10**6, best=Result(LENGTH, 0.0), checkpoint=None)
     assert scheduler.on_result(trial, Result(LENGTH, 0.0)) is CONTINUE
     run.path, run.t = [0.0] * 4, 15.0
     assert scheduler.on_result(trial, Result(LENGTH - 1, 0.0)) is not CONTINUE
@@ -217,18 +218,22 @@ def test_its_cost_does_not_grow_with_the_number_of_trials(monkeypatch):
         scheduler._ranks.rungs[0].append(float(100 + n))
     assert len(computed) <= 10
     tests = []
-    monkeypatch.setattr(scheduler, "_test", lambda: tests.append(1) or AutoScheduler._test(scheduler))
+    whole = scheduler._whole
+    monkeypatch.setattr(whole, "_test", lambda: tests.append(1) or WholeRuns._test(whole))
     view = SimpleNamespace(goal=Goal("score", "max"), random=lambda *key: Random(repr(key)))
     monkeypatch.setattr(scheduler, "_view", view)
     for index in range(1000, 1200):
-        trial = SimpleNamespace(id=str(index), index=index, best=Result(LENGTH, 1.0), why=None)
+        trial = SimpleNamespace(
+            id=str(index), index=index, best=Result(LENGTH, 1.0), why=None, checkpoint=None
+        )
         trial.last, trial.status = trial.best, Status.TERMINATED
         scheduler.on_trial_add(trial)
         scheduler.on_result(trial, trial.best)
         scheduler.on_trial_end(trial)
     assert 0 < len(tests) <= 12, "the rule is tested again when an eighth more is known"
     assert all(
-        len(kept) <= RECENT for kept in (scheduler._ranks._ended, scheduler._exempt, *scheduler._ranks._came)
+        len(kept) <= RECENT
+        for kept in (scheduler._ranks._ended, scheduler._whole.newest, *scheduler._ranks._came)
     )
     assert not scheduler._runs
 
@@ -280,7 +285,7 @@ def test_equal_trials_all_continue():
 
 @pytest.mark.parametrize("t", [math.inf, 0.0, -1.0])
 def test_a_clock_that_tells_no_rung_is_not_judged(t):
-    scheduler, trial = AutoScheduler(), SimpleNamespace(id="a", index=0, best=None)
+    scheduler, trial = AutoScheduler(), SimpleNamespace(id="a", index=0, best=None, checkpoint=None)
     scheduler.on_start(None)
     scheduler.on_trial_add(trial)
     assert scheduler.on_result(trial, Result(t, 1.0)) is CONTINUE
