@@ -9,8 +9,8 @@ product's `AutoScheduler`, so that constants can be compared on many seeds. A va
 errors by which a correlation is lowered), `doubt` (the share of whole runs is at least doubt over the
 estimated speed-up) and `first_whole`. All variants get the same configurations. Trials save at each report,
 so that they can be paused; with `--stops` they save nothing. A figure is the median time of random search
-over that of the variant (misleading curves: of the means), and of families their geometric mean and their
-least.
+over that of the variant (misleading curves: of the means), with 95 % intervals over
+seeds; of families also their least and their geometric mean.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from auto_rule import LENGTH
+from auto_rule import LENGTH, geometric, interval, resampled
 from curves import tables
 from schedulers import DRAWS, MISLED_DRAWS, SETTINGS, short
 
@@ -217,9 +217,11 @@ def main() -> None:
     parser.add_argument("--variants", nargs="+", default=["auto", "auto:caution=0.5"])
     args = parser.parse_args()
     for family in args.families:
+        rows = resampled(args.seeds)
+        typical = np.mean if family == "misleading" else np.median
         table = []
         for name, row_at, target, draws in tasks_of(args.data, family, args.workers):
-            typical = []
+            samples = []
             for text in ["random", *args.variants]:
                 times = [
                     search(
@@ -229,18 +231,17 @@ def main() -> None:
                         args.workers,
                         draws,
                         seed,
-                        saves=not args.stops,
+                        not args.stops,
                     )
                     for seed in range(args.first_seed, args.first_seed + args.seeds)
                 ]
-                typical.append(np.mean(times) if family == "misleading" else np.median(times))
-            table.append(typical[0] / np.array(typical[1:]))
-            print(f"{family} {name:32}", *(f"{one:7.2f}" for one in table[-1]), flush=True)
-        for what, row in (
-            ("geometric mean", np.exp(np.log(table).mean(axis=0))),
-            ("least", np.min(table, axis=0)),
-        ):
-            print(f"{family} {what:32}", *(f"{one:7.2f}" for one in row), flush=True)
+                samples.append(typical(np.array(times)[rows], axis=1))
+            table.append([samples[0] / one for one in samples[1:]])
+            print(f"{family} {name:32}", *(f"{interval(one):>20}" for one in table[-1]), flush=True)
+        found = np.array(table)[:, :, 0]
+        print(f"{family} {'least':32}", *(f"{one:20.2f}" for one in found.min(axis=0)), flush=True)
+        means = [geometric(list(several)) for several in zip(*table, strict=True)]
+        print(f"{family} {'geometric mean':32}", *(f"{interval(one):>20}" for one in means), flush=True)
 
 
 if __name__ == "__main__":

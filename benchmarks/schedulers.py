@@ -533,11 +533,11 @@ once its belief has changed, so that it can be bolder. `auto, stops` is what it 
 nothing; it is `create_scheduler("auto", pause=False)`. On 25 workers, asynchronous schedulers alone are
 compared.
 
-`auto` gives 15 % of the time to whole runs at first (a quarter if it stops trials), and pauses other trials
-as soon as their ranks were seen to be stable. The time of these whole runs, and the caution with which few
-observations are believed, are what separates it from ASHA where early values predict final values. If you
-know that they do, use `scheduler="asha"`; if you know that they do not, use FIFO. `create_scheduler("auto",
-first_whole=1)` stops no trial before two ran to their end.
+`auto` gives a tenth of the time to whole runs at first (a quarter if it stops trials), and pauses other
+trials as soon as their ranks were seen to be stable. The time of these whole runs, and the caution with
+which few observations are believed, are what separates it from ASHA where early values predict final
+values. If you know that they do, use `scheduler="asha"`; if you know that they do not, use FIFO.
+`create_scheduler("auto", first_whole=1)` stops no trial before two ran to their end.
 
 The figure of a single AlgoPerf workload has a wide interval, and the worst of seven is the minimum of seven
 such figures.

@@ -30,14 +30,14 @@ class AutoScheduler(TrialScheduler):
     """Stops trials early to the extent that early ranks were seen to predict final ranks.
 
     - Whole runs: a random share of time goes to exempt trials, which are never stopped. The share is a
-      quarter until two exempt trials ended, or 15 % if trials are paused instead. It then falls as exempt
+      quarter until two exempt trials ended, or a tenth if trials are paused instead. It then falls as exempt
       trials end and as the estimated speed-up grows, and is never below 5 %.
     - Belief: at rungs 1, 2, 4, ... times the first reported t, the scheduler estimates the correlation of
       ranks there with final ranks. Before trials end, it multiplies the correlations of successive rungs,
       and assumes that trials are four times as long as the furthest trial. No trial is stopped before three
       trials passed two rungs. Whole runs then correct the estimate. An exempt trial that fell below a cutoff
       stands for the trials that were stopped there, and is weighted accordingly. The estimate is lowered by
-      its standard error, or by 0.35 standard errors if trials are paused.
+      its standard error, or by a quarter of it if trials are paused.
     - Cutoff: if ranks have a bivariate normal distribution, a cutoff implies how many of the best trials
       it stops. The scheduler chooses the cutoff that completes one of the best soonest and is predicted
       to lose at most 30 % of them. A trial is judged at all rungs that it passed, each time it is an eighth
@@ -65,7 +65,7 @@ class AutoScheduler(TrialScheduler):
         metric: Metric to optimise. Default: the experiment's.
         mode: "max" or "min". Default: the experiment's.
         first_whole: Share of time of whole runs until two of them ended, from 0.05 to 1. With 1, no trial is
-            stopped before two trials ran to their end. Default: 0.15 if trials are paused, else 0.25.
+            stopped before two trials ran to their end. Default: 0.1 if trials are paused, else 0.25.
         pause: Whether trials that saved are paused instead of stopped.
     """
 

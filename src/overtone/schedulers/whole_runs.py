@@ -49,7 +49,7 @@ class Trust:
 STOPPING = Trust(caution=1.0, first_whole=0.25, doubt=0.5)
 """For trials that end below a cutoff: what they did is lost."""
 
-PAUSING = Trust(caution=0.35, first_whole=0.15, doubt=0.3)
+PAUSING = Trust(caution=0.25, first_whole=0.1, doubt=0.2)
 """For trials that are paused below a cutoff, and may go on."""
 
 
