@@ -52,7 +52,7 @@ def misleading_problems(best: float, draws: int) -> dict[str, Problem]:
         ]
         found[kind] = Problem(
             curve, "score", "max", name=kind, space=space, num_samples=draws, max_t=LENGTH,
-            target=float(np.quantile(bests, 1 - best)), family="misleading",
+            target=float(np.quantile(bests, 1 - best)), family="misleading", checkpoint_freq=1,
         )  # fmt: skip
     return found
 

@@ -528,10 +528,9 @@ by folds: they differ in how far a correlation is lowered for its uncertainty an
 runs. The form of the rule and its other constants were chosen on all of these tasks and on misleading curves,
 in a simplified simulation. The folds do not correct for that: expect less on new families.
 
-Trials save at each report here, as `promote` needs it, too. `auto` pauses such trials, and lets them go on
-once its belief has changed, so that it can be bolder. `auto, stops` is what it does to trials that save
-nothing; it is `create_scheduler("auto", pause=False)`. On 25 workers, asynchronous schedulers alone are
-compared.
+Trials save at each report here, which takes no time. `auto` pauses such trials, and lets them go on once
+its belief has changed, so that it can be bolder. `auto, stops` is what it does to trials that save nothing;
+it is `create_scheduler("auto", pause=False)`. On 25 workers, asynchronous schedulers alone are compared.
 
 `auto` gives a tenth of the time to whole runs at first (a quarter if it stops trials), and pauses other
 trials as soon as their ranks were seen to be stable. The time of these whole runs, and the caution with
@@ -540,7 +539,12 @@ values. If you know that they do, use `scheduler="asha"`; if you know that they 
 `create_scheduler("auto", first_whole=1)` stops no trial before two ran to their end.
 
 The figure of a single AlgoPerf workload has a wide interval, and the worst of seven is the minimum of seven
-such figures.
+such figures. In a simulation without an engine, with 200 seeds on 4 workers, the least of the seven is 0.85
+(0.68 to 1.03), that of wmt:
+
+```
+python benchmarks/auto_simulated.py DATA --families algoperf --seeds 200 --variants auto
+```
 
 ## A comparison of your own
 

@@ -13,7 +13,7 @@ import pytest
 from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.core.resources import Placement, Resources
-from overtone.engines.inline import YOUNG_S, Inline
+from overtone.engines.inline import PUMP_EVERY_S, YOUNG_S, Inline
 from overtone.testing import faulty
 from overtone.testing.folder_store import FolderStore
 from overtone.testing.scripted import Script, go_on, halt
@@ -155,7 +155,7 @@ def test_results_of_a_trial_that_runs_ahead_are_seen_while_it_runs(opened: Open)
 
     def train(config: Any) -> None:
         current().report(a=1)
-        time.sleep(2 * YOUNG_S)
+        time.sleep(PUMP_EVERY_S + 2 * YOUNG_S)  # it may have passed on its start alone
         current().report(a=2)
         seen.append(drivers[0].story())
 
