@@ -477,6 +477,12 @@ def earlier(page: Path, told: Told) -> Iterator[str]:
             yield (section.rstrip() if note in section else f"{head}\n\n{note}{rest}") + "\n"
 
 
+def _sentence(what: str) -> str:
+    names = {"lcbench": "LCBench", "algoperf": "AlgoPerf", "taskset": "TaskSet"}
+    family = what.partition(":")[0]
+    return what.replace(family, names.get(family, family.capitalize()), 1) + "."
+
+
 def write(folder: Path, told: Told, head: Told, frame: pd.DataFrame | None) -> None:
     """The page, with the command that makes it."""
     shown = sys.argv[1:]
@@ -488,7 +494,7 @@ def write(folder: Path, told: Told, head: Told, frame: pd.DataFrame | None) -> N
     if "--peer-python" in shown:
         command = command.replace(shown[shown.index("--peer-python") + 1], "PEER_PYTHON")
     images = pictures(frame, folder / "images") if frame is not None else []
-    plots = "\n\n".join(f"![{what}](images/{name})\n\n{what[0].upper()}{what[1:]}." for name, what in images)
+    plots = "\n\n".join(f"![{what}](images/{name})\n\n{_sentence(what)}" for name, what in images)
     kept_parts = "\n".join(earlier(folder / "schedulers-compared.md", told))
     text = f"""# Schedulers compared
 
