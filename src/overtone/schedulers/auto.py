@@ -179,8 +179,9 @@ class AutoScheduler(TrialScheduler):
 
     def on_trial_end(self, trial: Trial) -> None:
         run = self._runs[trial.id]
-        is_stopped = trial.why is not None and trial.why.rule == "auto"
-        if not is_stopped and trial.status is Status.TERMINATED and run.path:
+        rule = trial.why.rule if trial.why is not None else ""
+        was_cut_short = rule == "auto" or (run.is_aside and rule not in ("", "returned"))
+        if not was_cut_short and trial.status is Status.TERMINATED and run.path:
             self._take_back(trial, run)
             if trial.last is not None and trial.best is not None:
                 run.t, run.final = round(trial.last.t / self._unit, 9), trial.best.score

@@ -33,7 +33,7 @@ UNSKILLED = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """How far early ranks are trusted.
+    """Trust in early ranks, which decides how boldly trials are stopped.
 
     Attributes:
         caution: Number of standard errors by which a correlation is lowered.

@@ -204,6 +204,15 @@ def test_a_trial_that_a_person_holds_does_not_go_on():
     assert started(hand.ended(running)) == [other]
 
 
+def test_a_trial_that_a_person_ends_while_it_waits_is_no_whole_run():
+    hand = by_hand()
+    trial = paused(hand, 0.1)
+    hand.tell(m.Requested(hand.time, "stop_trial", trial))
+    assert hand.status(trial) is Status.TERMINATED
+    assert rule_of(hand)._ranks.n_ended == 0
+    assert rule_of(hand)._ranks.n_aside == 1
+
+
 def test_a_trial_that_fails_while_it_pauses_starts_again():
     hand = by_hand(limits={"max_failures": 3})
     rule_of(hand).cutoff = 0.5
@@ -216,7 +225,7 @@ def test_a_trial_that_fails_while_it_pauses_starts_again():
 
 
 def search(length, seed, saves):
-    """Run a search one trial at a time; return the number of reports, and the best final score found."""
+    """Run a search one trial at a time; return the controller, and the trials that ran to their end."""
     hand = by_hand(AutoScheduler(), cpus=1)
     random, quality, n, done = Random(seed), {}, 0, []
     commands = hand.suggest({})
@@ -231,14 +240,14 @@ def search(length, seed, saves):
                 break
         done += [trial] * (t == length)
         commands = hand.ended(trial, "halted" if halted else "returned")
-    return hand, n, done
+    return hand, done
 
 
 def test_a_search_whose_trials_save_pauses_and_resumes():
-    hand, _, done = search(LENGTH, 3, saves=True)
+    hand, done = search(LENGTH, 3, saves=True)
     resumed = [one for one in hand.controller.trials.values() if one.attempt > 1]
     assert resumed, "some go on later"
     assert any(one.id in done for one in resumed)
     assert len(hand.controller.trials) > 70, "most do not run whole"
-    _, _, done_without = search(LENGTH, 3, saves=False)
+    _, done_without = search(LENGTH, 3, saves=False)
     assert done_without
