@@ -29,6 +29,9 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()  # clients that another module made have its server's address
     logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
     with pytest.MonkeyPatch.context() as patch:
         one = Server()
