@@ -7,7 +7,8 @@
 
 `DATA` is the folder with `curves/`. Tasks are those of LCBench and TaskSet: a trial has the curve of the
 recorded configuration that is nearest to its own (`--neighbours 1`), or a mean of those of the nearest 5, by
-inverse distances. Four workers search for the time that they need for 30 whole trials. Each method is a
+inverse distances. Four workers search for the time that they need for 30 whole trials, and a
+trial saves at each report, so that `scheduler="auto"` pauses trials. Each method is a
 searcher and a scheduler; `bohb` and `dehb` are Overtone's; `optuna` is Optuna's default sampler with its
 HyperbandPruner, on a heap of virtual times; `syne asha` and `syne mobster` are Syne Tune's, on its simulator
 (LCBench with `--neighbours 1` alone), if `--peer-python` has `syne-tune[gpsearchers]==0.13.*`. Searches in
@@ -67,7 +68,21 @@ LCBENCH = {
     "max_units": tune.lograndint(64, 1025),
     "max_dropout": tune.uniform(0.0, 1.0),
 }
-"""The space of Zimmer et al. (2021); that of TaskSet is what its configurations span."""
+"""The space of Zimmer et al. (2021)."""
+
+TASKSET = {
+    "learning_rate": tune.loguniform(1e-8, 1e1),
+    "1 - beta1": tune.loguniform(1e-4, 1.0),
+    "1 - beta2": tune.loguniform(1e-6, 1.0),
+    "epsilon": tune.loguniform(1e-10, 1e3),
+    "l1": tune.loguniform(1e-8, 1e1),
+    "l2": tune.loguniform(1e-8, 1e1),
+    "linear_decay": tune.loguniform(1e-7, 1e-4),
+    "exponential_decay": tune.loguniform(1e-6, 1e-3),
+}
+"""The space from which the configurations were drawn (Metz et al. 2020, Adam with 8 hyperparameters)."""
+
+SPACES: dict[str, dict[str, Any]] = {"lcbench": LCBENCH, "taskset": TASKSET}
 
 Step = tuple[float, float]
 """Seconds, and the best value by then."""
@@ -95,18 +110,24 @@ METHODS = {
 }  # fmt: skip
 
 
+def in_terms_of(space: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration with the hyperparameters of the space, of which some are differences from 1."""
+    return {name: 1.0 - config[name[4:]] if name.startswith("1 - ") else config[name] for name in space}
+
+
 def problem_of(task: Task, neighbours: int) -> Problem:
     """The search problem of a task: its hyperparameters, and a budget of time."""
     columns = {name: task.table._columns[name] for name in task.table.metric_names}
+    space = SPACES[task.family]
     table = CurveTable(
-        task.table.configs, columns, task.table._elapsed, lengths=task.table.lengths, surrogate=neighbours,
-        space=LCBENCH if task.family == "lcbench" else None, name=task.table.__name__,
+        [in_terms_of(space, one) for one in task.table.configs], columns, task.table._elapsed,
+        lengths=task.table.lengths, surrogate=neighbours, space=space, name=task.table.__name__,
     )  # fmt: skip
     elapsed = task.table._elapsed
     whole = task.max_t if elapsed is None else float(np.mean([row[-1] for row in elapsed]))
     return Problem(
         table, task.metric, task.mode, name=task.name, family=task.family, max_t=task.max_t, num_samples=-1,
-        space=table.space(), budget_s=WHOLE_TRIALS * whole / WORKERS,
+        space=table.space(), budget_s=WHOLE_TRIALS * whole / WORKERS, checkpoint_freq=1,
     )  # fmt: skip
 
 

@@ -16,8 +16,9 @@ up to 1,000 are evaluated by the model, and no configuration of a finite space i
 values computed at random differ each time (see `without_repeats`).
 
 A trial that runs, waits or was stopped by a scheduler counts with its predicted final value and the
-uncertainty of the prediction (see `final_values`). If a scheduler stops trials, three quarters of their time
-and slots go to Sobol' points (see `exploration`).
+uncertainty of the prediction (see `final_values`). If a scheduler stops trials, one suggestion in four is a
+Sobol' point, and the others are the best of 16 random points (see `exploration`). Half of these use only the
+results of the trials that came farthest, since early values can mislead.
 
 Several objectives get new weights for each suggestion (see `targets.scalarised`). Each constraint metric
 has a separate process; the improvement is multiplied by the probability that all are 0 or less
@@ -34,7 +35,7 @@ from overtone.core.randomness import key
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.errors import GoalError
-from overtone.searchers.auto.exploration import Exploration
+from overtone.searchers.auto.exploration import N_DRAWN, Exploration
 from overtone.searchers.auto.observations import Told
 from overtone.searchers.base import Searcher, by_hand_too
 from overtone.searchers.first_points import FirstPoints, score_of
@@ -103,15 +104,11 @@ class AutoSearch(Searcher):
         return self._distinct.first_new(index, self._candidates(index)) if config is None else config
 
     def on_suggested(self, index: int, config: Config) -> None:
-        point = self._told.pending[index] = self._distinct.take(config)
-        # identified by its point, since a resume has only the config
-        drawn = self._distinct.allowed(index, self._sobol.point(index))
-        explores = drawn is not None and tuple(self._distinct.cube.to_unit(drawn)) == point
-        self._exploration.add(index, explores)
+        self._told.pending[index] = self._distinct.take(config)
 
     def on_result(self, trial: Trial, result: Result) -> None:
         self._told.on_result(trial, result)
-        self._exploration.on_result(trial, result)
+        self._exploration.on_result(trial)
 
     def on_trial_end(self, trial: Trial) -> None:
         n = len(self._told.observations)
@@ -127,7 +124,7 @@ class AutoSearch(Searcher):
     def _candidates(self, index: int) -> Iterator[Sequence[float]]:
         has_few = self._told.n_scored < self._n_first or not len(self._distinct.cube)
         # A slot is free though no trial has ended: a scheduler paused trials, and no final value is near.
-        if has_few or not self._told.n_ended or self._exploration.is_due:
+        if has_few or not self._told.n_ended or self._exploration.is_due(index):
             yield self._sobol.point(index)
         if has_few:
             return
@@ -142,7 +139,7 @@ class AutoSearch(Searcher):
         listed = self._distinct.unseen() if self._distinct.size <= MOST_LISTED else None
         if listed == []:
             return
-        told = self._told
+        told, n_drawn = self._told, N_DRAWN if self._exploration.is_stopping else None
         yield from self._model.ranked(
-            told.observations, told.unobserved(), len(told.pending), index, generator, listed
+            told.observations, told.unobserved(), len(told.pending), index, generator, listed, n_drawn
         )

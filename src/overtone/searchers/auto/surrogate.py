@@ -25,6 +25,8 @@ CHEAP_S = 1.0
 """Seconds between two suggestions below which trials would wait for the searcher."""
 
 _FARTHEST, _NEAREST = 0.2, 0.1
+_LEAST_FAR = 8
+"""The least number of trials that came farthest from which a model is made."""
 _KEPT = 8
 
 
@@ -75,6 +77,7 @@ class Surrogate:
         index: int,
         rng: Any,
         listed: Sequence[Point] | None = None,
+        n_drawn: int | None = None,
     ) -> list[list[float]]:
         """Candidates, the most promising first.
 
@@ -85,10 +88,24 @@ class Surrogate:
                 of the others one in two stays near the best points.
             rng: A numpy generator.
             listed: Choose among these; None to search the whole cube.
+            n_drawn: Choose among so many random points of these; None for all. Half of these suggestions
+                use only the trials that came farthest, at least 8 and d + 1 of them: what early values
+                seem to say may be wrong (Falkner et al. 2018, "BOHB").
         """
         # matrices are small, and the other cores belong to the trials
         with self._pools.limit(limits=1):
-            return self._ranked(observations, pending, n_running, index, rng, listed)
+            drawn = self._drawn(listed, n_drawn, rng)
+            is_far = n_drawn is not None and index // 4 % 2 == 1
+            return self._ranked(observations, pending, n_running, index, rng, drawn, is_far)
+
+    def _drawn(self, listed: Sequence[Point] | None, n_drawn: int | None, rng: Any) -> Sequence[Point] | None:
+        """Return random points of those that are listed, or of the cube."""
+        if n_drawn is None:
+            return listed
+        if listed is None:
+            points: list[Point] = self._encoding.snapped(rng.random((n_drawn, self._d))).tolist()
+            return points
+        return [listed[i] for i in rng.permutation(len(listed))[:n_drawn].tolist()]
 
     def _ranked(
         self,
@@ -98,6 +115,7 @@ class Surrogate:
         index: int,
         rng: Any,
         listed: Sequence[Point] | None,
+        is_far: bool,
     ) -> list[list[float]]:
         import numpy as np
 
@@ -109,29 +127,36 @@ class Surrogate:
         seen = every.best(effort.most_seen)
         weights = rng.dirichlet(np.ones(seen.scores.shape[1]))
 
-        def kernel(what: str, values: Callable[[Evidence], tuple[Array, Any]]) -> Kernel:
+        def kernel(what: str, fitted: Callable[[Evidence], Fitted]) -> Kernel:
             def first(n: int) -> Fitted:
-                some = self._evidence.of(observations, n).best(MOST_FITTED)
-                return some.x, *values(some)
+                return fitted(self._evidence.of(observations, n).best(MOST_FITTED))
 
             return self._kernels.of(what, len(every), first, is_quick)
 
         def limit(i: int) -> Process:
-            found = kernel(f"limit {i}", lambda some: (some.violation(i), 0.0))
+            found = kernel(f"limit {i}", lambda some: (some.x, some.violation(i), 0.0))
             return Process(found, seen.x, seen.violation(i))
 
+        def known(some: Evidence) -> Array:
+            return some.farthest(max(_LEAST_FAR, self._d + 1)) if is_far else np.ones(len(some), bool)
+
+        def final(some: Evidence, weights: Array | None = None) -> Fitted:
+            values, noise = final_values(some, target, weights)
+            rows = known(some)
+            return some.x[rows], values[rows], noise[rows]
+
         waiting = self._encoding.columns(np.array(pending, float)) if pending else None
-        values, noise = final_values(seen, target, weights)
-        found = kernel(target.__name__, lambda some: final_values(some, target))
+        x, values, noise = final(seen, weights)
+        found = kernel(f"{target.__name__} {is_far}", final)
         interpolates = self.is_finite or bool(noise.any())
-        process = Process(found, seen.x, values, noise, waiting, interpolates)
+        process = Process(found, x, values, noise, waiting, interpolates)
         limits = [limit(i) for i in range(seen.violations.shape[1])]
         times = None if is_quick else log_seconds(seen)
         cost, spread = None, 1.0
         if times is not None:
             spread = float(times.std())
             cost = Process(kernel("seconds", _standard_times), seen.x, times / spread)
-        mean, allowed = process.seen_mean, seen.is_allowed
+        mean, allowed = process.seen_mean, seen.is_allowed[known(seen)]
         best = float(mean[allowed].max()) if allowed.any() else None
 
         def worth(candidates: Array) -> Array:
@@ -182,9 +207,9 @@ class Surrogate:
         return np.abs(1 - np.abs(1 - moved))  # reflected at the cube's faces
 
 
-def _standard_times(some: Evidence) -> tuple[Array, Any]:
+def _standard_times(some: Evidence) -> Fitted:
     times = log_seconds(some)
-    return (some.seconds * 0.0, 1.0) if times is None else (times / float(times.std()), 0.0)
+    return (some.x, some.seconds * 0.0, 1.0) if times is None else (some.x, times / float(times.std()), 0.0)
 
 
 def _by_worth(candidates: Array, worths: Array) -> list[list[float]]:

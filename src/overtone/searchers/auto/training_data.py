@@ -76,6 +76,13 @@ class Evidence:
         values = np.where(np.isfinite(values), values, worst)
         return values / (float(np.sqrt(np.square(values).mean())) or 1.0)
 
+    def farthest(self, n: int) -> Array:
+        """Return which rows are among the `n` that came farthest; those that came as far are, too."""
+        import numpy as np
+
+        is_far: Array = self.levels >= np.sort(self.levels)[-min(n, len(self))]
+        return is_far
+
     def best(self, most: int) -> Evidence:
         """Return at most `most` rows: one half the best rows, the other half the nearest to the very best."""
         if len(self) <= most:

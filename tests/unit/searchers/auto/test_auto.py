@@ -117,14 +117,39 @@ def test_a_trial_that_was_stopped_early_does_not_count_with_its_early_value():
     assert sum(0.5 < x < 0.9 for x in chosen) > 0.6 * len(chosen)
 
 
-def test_most_of_the_time_goes_to_space_filling_points_if_a_scheduler_stops_trials():
-    searcher = auto({"x": uniform(0, 1), "y": uniform(0, 1)})
-    halved(searcher, 40)
-    exploration = searcher._exploration
-    assert 0.6 < exploration._explored_s / exploration._all_s < 0.95
-    never = auto({"x": uniform(0, 1), "y": uniform(0, 1)})
-    searched(never, 12, lambda c: c["x"])
-    assert not never._exploration.is_due
+def test_suggestions_stay_spread_if_a_scheduler_stops_trials():
+    domains = {"x": uniform(0, 1), "y": uniform(0, 1)}
+    found = halved(auto(domains), 60)[20:]
+    alone = searched(auto(domains), 60, lambda c: -((c["x"] - 0.7) ** 2))[20:]
+    near = [sum(abs(c["x"] - 0.7) < 0.02 for c in some) for some in (found, alone)]
+    assert near[0] < len(found) / 3 < near[1]
+
+
+def test_suggestions_of_a_small_finite_space_are_the_best_of_a_few_if_a_scheduler_stops_trials():
+    searcher = auto({"x": randint(0, 100), "y": randint(0, 5)})
+    found = halved(searcher, 60)[20:]
+    assert len({tuple(c.values()) for c in found}) == 40
+    lowest = [c["x"] < 20 for c in found]  # the best ones
+    assert 12 < sum(lowest) < 36
+
+
+def test_half_of_the_suggestions_do_not_believe_early_values():
+    searcher, found = auto({"x": uniform(0, 1), "y": uniform(0, 1)}), []
+    for i in range(100):
+        config = searcher.suggest(i)
+        searcher.on_suggested(i, config)
+        found.append(config["x"])
+        trial = Trial(str(i), i, config, CPU, Status.RUNNING, suggestion=i)
+        last = 1 if i % 5 else 27
+        for t in range(1, last + 1):  # what is best early is worst at the end
+            reported(searcher, trial, t, -abs(config["x"] - (0.2 if t < 20 else 0.8)), 2.0 * t)
+        ended(searcher, trial, "max_t" if last == 27 else "asha")
+
+    def near(group):
+        some = [x for i, x in enumerate(found) if i >= 36 and i % 4 and i // 4 % 2 == group]
+        return sum(abs(x - 0.8) < 0.15 for x in some) / len(some)
+
+    assert near(1) > 0.8 > near(0)
 
 
 def test_points_fill_the_space_until_a_trial_ends_if_a_scheduler_pauses_trials():

@@ -84,3 +84,12 @@ def test_the_best_and_those_nearest_to_the_very_best():
         distance = np.square(every.x - every.x[order[0]]).sum(1)
         near = sorted(order[5:], key=lambda i: distance[i])[:6]  # of equally near ones the better
         assert same(every.best(11), every.rows(np.sort(np.append(order[:5], near))))
+
+
+def test_the_farthest_rows_include_those_that_came_as_far():
+    levels = [0.0, 3.0, 1.0, 3.0, 0.0, 2.0]
+    told = [Observation(i, (0.125, i / 5), (0.0,), level=level) for i, level in enumerate(levels)]
+    found = evidence(told)
+    assert np.flatnonzero(found.farthest(1)).tolist() == [1, 3]
+    assert np.flatnonzero(found.farthest(3)).tolist() == [1, 3, 5]
+    assert found.farthest(9).all()
