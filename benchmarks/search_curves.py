@@ -7,12 +7,12 @@
 
 `DATA` is the folder with `curves/`. Tasks are those of LCBench and TaskSet: a trial has the curve of the
 recorded configuration that is nearest to its own (`--neighbours 1`), or a mean of those of the nearest 5, by
-inverse distances. Four workers search for the time that they need for 30 whole trials, and a
-trial saves at each report, so that `scheduler="auto"` pauses trials. Each method is a
-searcher and a scheduler; `bohb` and `dehb` are Overtone's; `optuna` is Optuna's default sampler with its
-HyperbandPruner, on a heap of virtual times; `syne asha` and `syne mobster` are Syne Tune's, on its simulator
-(LCBench with `--neighbours 1` alone), if `--peer-python` has `syne-tune[gpsearchers]==0.13.*`. Searches in
-`--out` are not run again. `--quick` takes two tasks of each family and two seeds.
+inverse distances. Four workers search for the time that they need for 30 whole trials, and a trial saves at
+each report, so that `scheduler="auto"` pauses trials. Each method is a searcher and a scheduler; `bohb` and
+`dehb` are Overtone's; `optuna` is Optuna's default sampler with its HyperbandPruner, on a heap of virtual
+times; `syne asha` and `syne mobster` are Syne Tune's, on its simulator (LCBench with `--neighbours 1` alone),
+if `--peer-python` has `syne-tune[gpsearchers]==0.13.*`. Searches in `--out` are not run again. `--quick`
+takes two tasks of each family and two seeds.
 
 `model` tells how much the model of `auto` knows: after so many Sobol' points with ASHA, the rank correlation
 of its mean with the final values of all recorded configurations, as the mean over seeds.

@@ -35,7 +35,7 @@ from overtone.core.randomness import key
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.errors import GoalError
-from overtone.searchers.auto.exploration import N_DRAWN, Exploration
+from overtone.searchers.auto.exploration import Exploration
 from overtone.searchers.auto.observations import Told
 from overtone.searchers.base import Searcher, by_hand_too
 from overtone.searchers.first_points import FirstPoints, score_of
@@ -139,7 +139,7 @@ class AutoSearch(Searcher):
         listed = self._distinct.unseen() if self._distinct.size <= MOST_LISTED else None
         if listed == []:
             return
-        told, n_drawn = self._told, N_DRAWN if self._exploration.is_stopping else None
+        told, draw = self._told, self._exploration.draw(index)
         yield from self._model.ranked(
-            told.observations, told.unobserved(), len(told.pending), index, generator, listed, n_drawn
+            told.observations, told.unobserved(), len(told.pending), index, generator, listed, draw
         )

@@ -9,14 +9,29 @@ a random one, and still anywhere. A race against the best trial is no such compa
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from overtone.core.trial import Trial
 from overtone.searchers.auto.observations import was_outranked
 
-N_DRAWN = 16
+_N_DRAWN = 16
 """The number of points from which the model chooses one if a scheduler stops trials early."""
 
 _SPACE_FILLING = 4
 """One suggestion in this many is then a space-filling point."""
+
+
+class Draw(NamedTuple):
+    """The random points from which the model chooses.
+
+    Attributes:
+        n: Their number.
+        is_far: Whether the model uses only the trials that came farthest: what early values seem to say
+            may be wrong (Falkner et al. 2018, "BOHB").
+    """
+
+    n: int
+    is_far: bool
 
 
 class Exploration:
@@ -32,6 +47,10 @@ class Exploration:
     def is_due(self, index: int) -> bool:
         """Return whether this suggestion is a space-filling point."""
         return self.is_stopping and index % _SPACE_FILLING == 0
+
+    def draw(self, index: int) -> Draw | None:
+        """Return the draw for this suggestion; None if the model searches the whole space."""
+        return Draw(_N_DRAWN, is_far=index // _SPACE_FILLING % 2 == 1) if self.is_stopping else None
 
     def on_result(self, trial: Trial) -> None:
         """Notice a trial that continues after a pause at a rung."""

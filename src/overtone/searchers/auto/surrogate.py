@@ -10,6 +10,7 @@ from threadpoolctl import ThreadpoolController
 
 from overtone.searchers.auto.acquisition import log_feasible, log_improvement
 from overtone.searchers.auto.encoding import Encoding
+from overtone.searchers.auto.exploration import Draw
 from overtone.searchers.auto.final_values import final_values, log_seconds
 from overtone.searchers.auto.gaussian_process import Kernel, Process
 from overtone.searchers.auto.kernels import MOST_FITTED, Fitted, Kernels
@@ -25,9 +26,10 @@ CHEAP_S = 1.0
 """Seconds between two suggestions below which trials would wait for the searcher."""
 
 _FARTHEST, _NEAREST = 0.2, 0.1
-_LEAST_FAR = 8
-"""The least number of trials that came farthest from which a model is made."""
 _KEPT = 8
+
+_LEAST_FAR = 8
+"""The least number of trials that came farthest from which a model is made; d + 1 if that is more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Surrogate:
         index: int,
         rng: Any,
         listed: Sequence[Point] | None = None,
-        n_drawn: int | None = None,
+        draw: Draw | None = None,
     ) -> list[list[float]]:
         """Candidates, the most promising first.
 
@@ -88,24 +90,21 @@ class Surrogate:
                 of the others one in two stays near the best points.
             rng: A numpy generator.
             listed: Choose among these; None to search the whole cube.
-            n_drawn: Choose among so many random points of these; None for all. Half of these suggestions
-                use only the trials that came farthest, at least 8 and d + 1 of them: what early values
-                seem to say may be wrong (Falkner et al. 2018, "BOHB").
+            draw: Choose among random points of these; None for all.
         """
         # matrices are small, and the other cores belong to the trials
         with self._pools.limit(limits=1):
-            drawn = self._drawn(listed, n_drawn, rng)
-            is_far = n_drawn is not None and index // 4 % 2 == 1
-            return self._ranked(observations, pending, n_running, index, rng, drawn, is_far)
+            if draw is not None:
+                listed = self._drawn(listed, draw.n, rng)
+            is_far = draw is not None and draw.is_far
+            return self._ranked(observations, pending, n_running, index, rng, listed, is_far)
 
-    def _drawn(self, listed: Sequence[Point] | None, n_drawn: int | None, rng: Any) -> Sequence[Point] | None:
+    def _drawn(self, listed: Sequence[Point] | None, n: int, rng: Any) -> Sequence[Point]:
         """Return random points of those that are listed, or of the cube."""
-        if n_drawn is None:
-            return listed
         if listed is None:
-            points: list[Point] = self._encoding.snapped(rng.random((n_drawn, self._d))).tolist()
+            points: list[Point] = self._encoding.snapped(rng.random((n, self._d))).tolist()
             return points
-        return [listed[i] for i in rng.permutation(len(listed))[:n_drawn].tolist()]
+        return [listed[i] for i in rng.permutation(len(listed))[:n].tolist()]
 
     def _ranked(
         self,

@@ -28,6 +28,12 @@ def test_one_suggestion_in_four_fills_the_space_if_a_scheduler_stops_trials():
     assert [after("asha").is_due(index) for index in range(8)] == [True, False, False, False] * 2
 
 
+def test_the_draw_is_far_in_every_second_group_between_space_filling_points():
+    assert after("max_t").draw(1) is None
+    turns = [after("asha").draw(index).is_far for index in (1, 3, 5, 7, 9)]
+    assert turns == [False, False, True, True, False]
+
+
 def test_a_trial_that_continues_after_a_pause_at_a_rung_shows_such_a_scheduler():
     exploration, trial = Exploration(), Trial("0", 0, {}, CPU, Status.RUNNING, suggestion=0)
     exploration.on_result(trial)
