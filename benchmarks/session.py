@@ -6,8 +6,9 @@
 
 OUT gets a file for each measurement: its command, when it began and how long it took, the machine and its
 load, and what the command printed. A measurement that OUT has is not repeated; one that failed is. Nothing
-else should run on the machine: the load before each measurement is in its file. All take about an hour and
-a half on two cores. `results/session` has the outputs of which docs/benchmarks.md shows the figures.
+else should run on the machine: the load before each measurement is in its file. Modules of all Pythons are
+compiled first, since without that each process would compile what it imports, and a peer with more modules
+would seem slower than it is. All take about an hour and a half on two cores.
 
 The Pythons are those that `make` keeps in .venv, with what a benchmark needs beside: optuna, msgspec and
 coco-experiment in .venv, tensorboardX in .venv/ray, pandas in .venv/ui. SYNE has `syne-tune==0.16.*`, PEER
@@ -17,8 +18,10 @@ has optuna-dashboard.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -26,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PATIENCE_S = 3600
+PATIENCE_S, GRACE_S = 3600, 20
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,28 @@ MEASUREMENTS = {
 }
 
 
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+def compile_modules(python: str) -> None:
+    """Compile the modules that a Python has installed, and Overtone's."""
+    packages = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    folder = subprocess.run([python, "-c", packages], capture_output=True, text=True, check=True).stdout
+    compiled = [python, "-m", "compileall", "-q", "-j", "0", folder.strip(), str(ROOT / "src")]
+    subprocess.run(compiled, env=ENVIRONMENT, capture_output=True, check=False)  # templates are no modules
+
+
 def load() -> str:
     return " ".join(f"{one:.2f}" for one in os.getloadavg())
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """End a command and all that it started: as by Ctrl-C, and after GRACE_S by force."""
+    os.killpg(process.pid, signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=GRACE_S)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def measure(name: str, command: list[str], path: Path) -> bool:
@@ -83,12 +106,16 @@ def measure(name: str, command: list[str], path: Path) -> bool:
     )
     began = time.monotonic()
     with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+        command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
         try:
             printed, errors = process.communicate(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            end(process)
+            printed, errors = "", f"ended after {PATIENCE_S} s\n"
         except BaseException:
-            process.kill()
+            end(process)
             raise
     took = f"# took {time.monotonic() - began:.0f} s, load {load()}, exit code {process.returncode}\n"
     is_done = process.returncode == 0
@@ -120,12 +147,15 @@ def main() -> None:
     pythons = {"own": own / "bin" / "python"}
     pythons |= {one: own / one / "bin" / "python" for one in ("ray", "training", "ui", "integrations")}
     peers = {"ray": pythons["ray"], "syne": args.syne, "dashboard": args.optuna_dashboard, "out": out}
+    missing = [name for name in args.names or MEASUREMENTS if not (out / f"{name}.txt").exists()]
+    needed = {str(pythons[MEASUREMENTS[name].environment]) for name in missing}
+    needed |= {str(peers[one]) for one in ("ray", "syne", "dashboard")} if missing else set()
+    for python in sorted(needed):
+        print(f"{time.strftime('%H:%M:%S')} compiling the modules of {python}", flush=True)
+        compile_modules(python)
     failed = []
-    for name in args.names or MEASUREMENTS:
-        path = out / f"{name}.txt"
-        if path.exists():
-            continue
-        one = MEASUREMENTS[name]
+    for name in missing:
+        path, one = out / f"{name}.txt", MEASUREMENTS[name]
         script, *arguments = one.command.format(**peers).split()
         print(f"{time.strftime('%H:%M:%S')} {name}", flush=True)
         python = str(pythons[one.environment])
