@@ -12,7 +12,8 @@ each report, so that `scheduler="auto"` pauses trials. Each method is a searcher
 `dehb` are Overtone's; `optuna` is Optuna's default sampler with its HyperbandPruner, on a heap of virtual
 times; `syne asha` and `syne mobster` are Syne Tune's, on its simulator (LCBench with `--neighbours 1` alone),
 if `--peer-python` has `syne-tune[gpsearchers]==0.13.*`. Searches in `--out` are not run again. `--quick`
-takes two tasks of each family and two seeds.
+takes two tasks of each family and two seeds. MOBSTER takes more than ten minutes of CPU for some searches:
+`results/mobster.jsonl` has its searches so far, and `--out` may name it to go on.
 
 `model` tells how much the model of `auto` knows: after so many Sobol' points with ASHA, the rank correlation
 of its mean with the final values of all recorded configurations, as the mean over seeds.
