@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import traceback
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -26,6 +27,8 @@ class Processes:
                 act()
                 os.write(write, b"!")
                 signal.pause()
+            except BaseException:
+                traceback.print_exc()  # into what pytest shows of a failed test
             finally:
                 os._exit(1)
         self._living.add(pid)
