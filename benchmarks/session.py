@@ -21,6 +21,7 @@ import argparse
 import contextlib
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -41,6 +42,10 @@ class Measurement:
 
     environment: str
     command: str
+
+    def peers(self) -> set[str]:
+        """Return the Pythons that the arguments name."""
+        return set(re.findall(r"{(\w+)}", self.command)) - {"out"}
 
 
 MEASUREMENTS = {
@@ -144,22 +149,21 @@ def main() -> None:
     out = args.out.absolute()
     out.mkdir(parents=True, exist_ok=True)
     own = ROOT / ".venv"
-    pythons = {"own": own / "bin" / "python"}
-    pythons |= {one: own / one / "bin" / "python" for one in ("ray", "training", "ui", "integrations")}
-    peers = {"ray": pythons["ray"], "syne": args.syne, "dashboard": args.optuna_dashboard, "out": out}
+    pythons = {"own": str(own / "bin" / "python")}
+    pythons |= {one: str(own / one / "bin" / "python") for one in ("ray", "training", "ui", "integrations")}
+    pythons |= {"syne": args.syne, "dashboard": args.optuna_dashboard}
     missing = [name for name in args.names or MEASUREMENTS if not (out / f"{name}.txt").exists()]
-    needed = {str(pythons[MEASUREMENTS[name].environment]) for name in missing}
-    needed |= {str(peers[one]) for one in ("ray", "syne", "dashboard")} if missing else set()
+    needed = {pythons[MEASUREMENTS[name].environment] for name in missing}
+    needed |= {pythons[one] for name in missing for one in MEASUREMENTS[name].peers()}
     for python in sorted(needed):
         print(f"{time.strftime('%H:%M:%S')} compiling the modules of {python}", flush=True)
         compile_modules(python)
     failed = []
     for name in missing:
         path, one = out / f"{name}.txt", MEASUREMENTS[name]
-        script, *arguments = one.command.format(**peers).split()
+        script, *arguments = one.command.format(**pythons, out=out).split()
         print(f"{time.strftime('%H:%M:%S')} {name}", flush=True)
-        python = str(pythons[one.environment])
-        if measure(name, [python, str(ROOT / "benchmarks" / script), *arguments], path):
+        if measure(name, [pythons[one.environment], str(ROOT / "benchmarks" / script), *arguments], path):
             path.with_suffix(".failed").unlink(missing_ok=True)
         else:
             failed.append(name)
