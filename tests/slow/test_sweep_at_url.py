@@ -72,8 +72,13 @@ class Project:
         return processes_with(f"OVERTONE_EXPERIMENT={self.place().rpartition('/')[2]}")
 
     def are_three(self, n_trials):
-        """Return whether so many trials have sent their third result."""
-        return self.said("driver").count("t=3 ") >= n_trials
+        """Return whether the driver has the third result of so many trials, and its checkpoint.
+
+        The line that the program printed is not enough: the driver shows it before it has the result.
+        """
+        if self.said("driver").count("t=3 ") < n_trials:
+            return False
+        return [len(results) for results in self.trials().values()].count(3) >= n_trials
 
     def let_end(self):
         (self.folder / "may_end").touch()
