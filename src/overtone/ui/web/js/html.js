@@ -12,11 +12,16 @@ const SHOWN = ["title", "aria-label"];
  * Make an element whose texts neither turn the direction of what stands beside them nor hide anything: names,
  * values and output of users come by here, and nowhere else into the page.
  *
+ * htm would keep elements without values for ever, and by their parents the page as it was when they were first drawn,
+ * and with it each later one: a child that is kept from tree to tree refers to its parent in the last of them.
+ *
+ * @this {any[]} What htm knows of the element; a 3 at 0 says that it has values.
  * @param {any} type
  * @param {Record<string, any> | null} props
  * @param {any[]} children
  */
 function element(type, props, ...children) {
+  this[0] = 3;
   if (typeof type === "string" && props) {
     for (const name of SHOWN) if (typeof props[name] === "string") props[name] = printable(props[name]);
   }

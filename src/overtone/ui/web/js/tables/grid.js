@@ -4,6 +4,7 @@ import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../ht
 import { onFrame } from "../frame.js";
 import { t } from "../i18n.js";
 import { go, hovered, overview, selected, toggleSelected } from "../state.js";
+import { DrawnRows } from "./drawn_rows.js";
 import { Row } from "./grid_row.js";
 import { anchoredTop, drawnRange, movedPosition, revealingTop } from "./virtual_rows.js";
 
@@ -88,23 +89,14 @@ export function Grid(props) {
   const full = `max(100%, ${widths.reduce((a, b) => a + b, 0)}px)`;
 
   const subject = [table, table.version.value, exact.version.value, overview.value, [...best].join(), choices.map(({ key }) => key).join(), isNarrow];
-  const kept = useRef({ subject, slots: 0, nodes: /** @type {Map<string, any>} */ (new Map()) });
-  const slots = Math.max(kept.current.slots, last - first + 1);
-  const isSame = slots === kept.current.slots && subject.every((one, i) => one === kept.current.subject[i]);
-  const known = isSame ? kept.current.nodes : new Map();
-  const nodes = new Map();
-  /** Draws a row anew only if it has changed: the same node means the same elements. @param {number} row @param {number} at */
-  const drawn = (row, at) => {
-    const activeColumn = row === active.row ? active.column : -1;
-    const isChosen = selected.value.has(row);
-    const name = `${at} ${row} ${activeColumn} ${isChosen} ${selected.value.size}`;
-    const node = known.get(name) ?? html`<${Row} key=${at % slots} table=${table} choices=${choices} exact=${exact} best=${best} isNarrow=${isNarrow}
-      row=${row} position=${at} top=${at * rowHeight} height=${rowHeight} template=${template} activeColumn=${activeColumn} activeId=${`${id}-active`} />`;
-    nodes.set(name, node);
-    return node;
-  };
-  const elements = rows.map((row, i) => drawn(row, first + i));
-  kept.current = { subject, slots, nodes };
+  const drawn = useRef(/** @type {DrawnRows | null} */ (null));
+  drawn.current ??= new DrawnRows();
+  /** @param {number} row */
+  const activeColumnOf = (row) => (row === active.row ? active.column : -1);
+  const elements = drawn.current.draw(subject, rows, first, last - first + 1,
+    (row) => `${activeColumnOf(row)} ${selected.value.has(row)} ${selected.value.size}`,
+    (row, at, key) => html`<${Row} key=${key} table=${table} choices=${choices} exact=${exact} best=${best} isNarrow=${isNarrow}
+      row=${row} position=${at} top=${at * rowHeight} height=${rowHeight} template=${template} activeColumn=${activeColumnOf(row)} activeId=${`${id}-active`} />`);
 
   return html`<div ref=${scroller} class=${`grid${isNarrow ? " grid-narrow" : ""}`} role="grid" tabindex="0"
     aria-label=${t("tables.trials")} aria-rowcount=${order.length + 1} aria-colcount=${isNarrow ? 1 : choices.length + 1}
