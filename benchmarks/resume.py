@@ -61,16 +61,18 @@ ALGORITHMS = {
 """Schedulers, or "auto" for that searcher, and the numbers of trials."""
 
 
-def experiment(root: Path, trials: int, name: str, algorithm: str = "asha", **more: Any) -> Any:
-    """Return the experiment: by default ASHA over random search, which learns from every result."""
+def experiment(
+    root: Path, trials: int, name: str, algorithm: str = "asha", n_results: int = RESULTS_A_TRIAL, **more: Any
+) -> Any:
+    """Return the experiment: by default ASHA over random search, with one rung at the last result."""
     from overtone import tune
     from overtone.experiment import Experiment
     from overtone.tune import schedulers
 
     t = "training_iteration"
     scheduler = {
-        "asha": lambda: schedulers.ASHAScheduler(max_t=100, grace_period=RESULTS_A_TRIAL, reduction_factor=4),
-        "median": lambda: schedulers.MedianStoppingRule(time_attr=t, grace_period=RESULTS_A_TRIAL + 1),
+        "asha": lambda: schedulers.ASHAScheduler(max_t=100, grace_period=n_results, reduction_factor=4),
+        "median": lambda: schedulers.MedianStoppingRule(time_attr=t, grace_period=n_results),
         "pbt": lambda: schedulers.PopulationBasedTraining(
             time_attr=t, perturbation_interval=2, hyperparam_mutations={"lr": tune.loguniform(1e-5, 1e-1)},
             log_config=False,
@@ -170,8 +172,8 @@ if {algorithm!r}:
     options = dict(n_results={n_results}, saves={algorithm!r} == "pbt", most_per_s=1e9)
     snapshot._FIRST_S, snapshot._SHARE = 0.0, 1e9
 engine = resume.Instant({most}, **options)
-execute(resume.experiment(Path({root!r}), {trials}, "resumed", {algorithm!r} or "asha", engine=engine,
-                          tensorboard=False))
+execute(resume.experiment(Path({root!r}), {trials}, "resumed", {algorithm!r} or "asha", {n_results},
+                          engine=engine, tensorboard=False))
 """
 
 
@@ -206,22 +208,27 @@ class First(Observer):
             import os
             os._exit(0)
 
-asked = resume.experiment(Path({root!r}), {trials}, "resumed", {algorithm!r} or "asha", resume=True,
-                          tensorboard=False, callbacks=[First()])
+asked = resume.experiment(Path({root!r}), {trials}, "resumed", {algorithm!r} or "asha", {n_results},
+                          resume=True, tensorboard=False, callbacks=[First()])
 clock = time.process_time if {algorithm!r} else time.perf_counter
 began = clock()
 execute(asked)
 """
 
 
-def resumed_s(root: Path, trials: int, with_snapshot: bool, algorithm: str = "") -> float:
+def resumed_s(
+    root: Path, trials: int, with_snapshot: bool, algorithm: str = "", n_results: int = RESULTS_A_TRIAL
+) -> float:
     """The seconds that a resume takes; the folder is the same afterwards."""
     folder = root / "resumed"
     journal, snapshot, aside = folder / "journal.jsonl", folder / "snapshot.json", folder / "aside.json"
     before = journal.stat().st_size
     if not with_snapshot and snapshot.exists():
         snapshot.rename(aside)
-    code = RESUME.format(here=str(Path(__file__).parent), root=str(root), trials=trials, algorithm=algorithm)
+    code = RESUME.format(
+        here=str(Path(__file__).parent), root=str(root), trials=trials, algorithm=algorithm,
+        n_results=n_results,
+    )  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
@@ -237,9 +244,9 @@ def show_algorithms(root: Path, repeat: int, most_trials: int, n_results: int) -
     for algorithm, sizes in ALGORITHMS.items():
         for trials in (one for one in sizes if one <= most_trials):
             folder, n = killed(root, trials, algorithm, n_results)
-            resumed_s(root, trials, True, algorithm)  # it mends the files that the kill cut short
+            resumed_s(root, trials, True, algorithm, n_results)  # it mends the files that the kill cut short
             pairs = [
-                (resumed_s(root, trials, True, algorithm), resumed_s(root, trials, False, algorithm))
+                tuple(resumed_s(root, trials, one, algorithm, n_results) for one in (True, False))
                 for _ in range(repeat)
             ]
             seen, unseen = (statistics.median(one) for one in zip(*pairs, strict=True))
