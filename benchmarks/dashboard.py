@@ -16,6 +16,7 @@ its value before are counted.
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import subprocess
 import sys
@@ -252,7 +253,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=3.0)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = args.keep or Path(temporary)
+        os.environ["XDG_CACHE_HOME"] = str(Path(temporary) / "cache")  # the same seed writes the same journal
+        folder = args.keep or Path(temporary) / "results"
         folder.mkdir(parents=True, exist_ok=True)
         parts: dict[str, Callable[[], None]] = {
             "scale": lambda: scale(folder, args.trials),

@@ -12,6 +12,7 @@ scene and the figure together, the best of three.
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
@@ -103,6 +104,7 @@ def report(n: int) -> None:
         "kind": tune.choice(["a", "b", "c"]),
     }
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"  # the same seed writes the same journal
         tune.run(
             train, config=space, num_samples=n, metric="loss", mode="min", name="simulated",
             storage_path=folder, engine=tune.Simulated(), verbose=0,

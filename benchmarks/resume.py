@@ -181,7 +181,7 @@ def killed(
     root: Path, trials: int, algorithm: str = "", n_results: int = RESULTS_A_TRIAL
 ) -> tuple[Path, int]:
     """The folder of an experiment whose driver was killed, and how many results it has."""
-    most = trials * n_results - SLOTS * n_results // 2
+    most = trials * n_results - SLOTS * n_results  # the last ones may come with the end of the run
     code = DOOMED.format(
         here=str(Path(__file__).parent), root=str(root), trials=trials, most=most, algorithm=algorithm,
         n_results=n_results,

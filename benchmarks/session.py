@@ -8,7 +8,7 @@ OUT gets a file for each measurement: its command, when it began and how long it
 load, and what the command printed. A measurement that OUT has is not repeated; one that failed is. Nothing
 else should run on the machine: the load before each measurement is in its file. Modules of all Pythons are
 compiled first, since without that each process would compile what it imports, and a peer with more modules
-would seem slower than it is. All take about an hour and a half on two cores.
+would seem slower than it is. All take about 45 minutes on two cores.
 
 The Pythons are those that `make` keeps in .venv, with what a benchmark needs beside: optuna, msgspec and
 coco-experiment in .venv, tensorboardX in .venv/ray, pandas in .venv/ui. SYNE has `syne-tune==0.16.*`, PEER

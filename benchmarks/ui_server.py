@@ -51,7 +51,9 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = args.keep or Path(temporary)
+        os.environ["XDG_CACHE_HOME"] = str(Path(temporary) / "cache")  # the same seed writes the same journal
+        folder = args.keep or Path(temporary) / "results"
+        folder.mkdir(parents=True, exist_ok=True)
         if not (folder / "search").exists():
             write_journal(folder / "search", args.trials)
         begun = time.monotonic()
