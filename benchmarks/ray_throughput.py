@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np  # noqa: F401  # what a user's module brings along is part of a process's start
 import pandas as pd  # noqa: F401
 
+os.environ["TUNE_DISABLE_AUTO_CALLBACK_LOGGERS"] = "1"
 os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"  # else a warning on each start
 HERE = str(Path(__file__).parent)
 os.environ["PYTHONPATH"] = os.pathsep.join([HERE, os.environ.get("PYTHONPATH", "")])
 
-NO_LOGGERS = "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS"
 Found = dict[str, float]
 
 
@@ -51,13 +51,11 @@ class Side:
     def run_as_it_is(self, trainable: Callable[..., Any], samples: int, **arguments: Any) -> Path:
         """The same, where the trainable says what it needs."""
         root = Path(tempfile.mkdtemp(prefix="bench_"))
-        if self.name == "overtone":  # Overtone obeys Ray Tune's variable as well
-            os.environ.pop(NO_LOGGERS, None)
+        if self.name == "overtone":
             arguments |= {"tensorboard": False, "engine": "ray"}
         else:
             from ray.tune.logger import CSVLoggerCallback, JsonLoggerCallback
 
-            os.environ[NO_LOGGERS] = "1"
             arguments |= {"callbacks": [CSVLoggerCallback(), JsonLoggerCallback()]}
         self.tune.run(
             trainable,

@@ -1,6 +1,6 @@
 /** The table of all trials: only the rows in view are elements, whether there are ten or 100,000. */
 
-import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../html.js";
+import { html, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { onFrame } from "../frame.js";
 import { t } from "../i18n.js";
 import { go, hovered, overview, selected, toggleSelected } from "../state.js";
@@ -89,11 +89,10 @@ export function Grid(props) {
   const full = `max(100%, ${widths.reduce((a, b) => a + b, 0)}px)`;
 
   const subject = [table, table.version.value, exact.version.value, overview.value, [...best].join(), choices.map(({ key }) => key).join(), isNarrow];
-  const drawn = useRef(/** @type {DrawnRows | null} */ (null));
-  drawn.current ??= new DrawnRows();
+  const drawn = useMemo(() => new DrawnRows(), []);
   /** @param {number} row */
   const activeColumnOf = (row) => (row === active.row ? active.column : -1);
-  const elements = drawn.current.draw(subject, rows, first, last - first + 1,
+  const elements = drawn.draw(subject, rows, first, last - first + 1,
     (row) => `${activeColumnOf(row)} ${selected.value.has(row)} ${selected.value.size}`,
     (row, at, key) => html`<${Row} key=${key} table=${table} choices=${choices} exact=${exact} best=${best} isNarrow=${isNarrow}
       row=${row} position=${at} top=${at * rowHeight} height=${rowHeight} template=${template} activeColumn=${activeColumnOf(row)} activeId=${`${id}-active`} />`);
