@@ -52,7 +52,7 @@ class Side:
         """The same, where the trainable says what it needs."""
         root = Path(tempfile.mkdtemp(prefix="bench_"))
         if self.name == "overtone":
-            arguments |= {"tensorboard": False, "engine": "ray"}
+            arguments |= {"tensorboard": False, "files": True, "engine": "ray"}
         else:
             from ray.tune.logger import CSVLoggerCallback, JsonLoggerCallback
 
