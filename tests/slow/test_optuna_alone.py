@@ -1,5 +1,6 @@
 """A sampler that the user made suggests through OptunaSearch what it suggests in a study of Optuna alone."""
 
+import signal
 import subprocess
 import sys
 import textwrap
@@ -11,6 +12,7 @@ import pytest
 from overtone import tune
 from overtone.engines.inline import Inline
 from overtone.engines.local import Local
+from overtone.tune.schedulers import ASHAScheduler
 from overtone.tune.search.optuna import OptunaSearch
 
 optuna = pytest.importorskip("optuna")
@@ -94,7 +96,8 @@ def searched(name, folder, engine=None, space=SPACE, metric="loss", mode="min", 
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=[pytest.mark.full] * (one == "gp")) for one in NAMES]  # it loads PyTorch
+    "name",
+    [pytest.param(one, marks=[pytest.mark.full] * (one == "gp")) for one in NAMES],  # it loads PyTorch
 )
 def test_the_suggestions_are_those_of_optuna_alone(name, tmp_path):
     assert searched(name, tmp_path) == alone(name)
@@ -113,6 +116,72 @@ def test_also_where_trials_are_processes(tmp_path):
 def test_also_with_two_objectives(name, tmp_path):
     found = searched(name, tmp_path, metric=["loss", "size"], mode=["min", "max"])
     assert found == alone(name, ("minimize", "maximize"))
+
+
+MAX_T = 9
+
+
+def curve(config, t):
+    """The loss after t steps; of some NaN from the first one on, of some at the end, of some infinite."""
+    if config["x"] < -4 or (t == MAX_T and config["n"] < 4):
+        return float("nan")
+    return float("inf") if config["n"] == 8 else loss(config) + 3 * abs(config["x"]) / t
+
+
+def train_long(config):
+    for t in range(1, MAX_T + 1):
+        tune.report({"loss": curve(config, t)})
+
+
+def pruned_alone(name, lengths):
+    """A study of Optuna without Overtone, whose objective raises TrialPruned after so many steps of each trial."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=made(name))
+
+    def objective(trial):
+        define(trial)
+        for t in range(1, lengths[trial.number] + 1):
+            value = curve(trial.params, t)
+            trial.report(value, t)
+        if t < MAX_T:
+            raise optuna.TrialPruned
+        return value
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study.optimize(objective, n_trials=len(lengths))
+    return study
+
+
+def stopped_early(name, folder, trainable=train_long):
+    """The trials of a search whose scheduler stops some, and its study."""
+    searcher = OptunaSearch(sampler=made(name), num_samples=2 * N)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = tune.run(
+            trainable, config=SPACE, metric="loss", mode="min", search_alg=searcher, verbose=0,
+            scheduler=ASHAScheduler(max_t=MAX_T, reduction_factor=2), engine=Inline(cpus=1), storage_path=str(folder),
+            name="search", resume="AUTO",
+        )  # fmt: skip
+    return found.trials, searcher.study
+
+
+def check_as_pruned_alone(name, trials, study):
+    reference = pruned_alone(name, [trial.last_result["training_iteration"] for trial in trials])
+    assert [trial.config for trial in trials] == [one.params for one in reference.trials]
+    assert [one.state for one in study.trials] == [one.state for one in reference.trials]
+    assert {one.state.name for one in study.trials} == {"COMPLETE", "PRUNED", "FAIL"}
+    for ours, other in zip(study.trials, reference.trials, strict=True):
+        assert ours.value == other.value
+        if ours.state.name == "PRUNED":
+            assert ours.last_step == other.last_step
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.full] * (one == "gp")) for one in NAMES[:-1]]
+)
+def test_also_where_a_scheduler_stops_trials_and_some_report_nan(name, tmp_path):
+    check_as_pruned_alone(name, *stopped_early(name, tmp_path))
 
 
 def test_a_grid_ends_the_search_when_it_was_gone_through(tmp_path):
@@ -157,6 +226,39 @@ def test_a_resume_after_a_kill_suggests_what_optuna_alone_does(tmp_path):
         journal = (tmp_path / name / "search" / "journal.jsonl").read_text()
         assert journal.count('"e":"suggested"') == KILLED_AT
         assert searched(name, tmp_path / name) == alone(name), name
+
+
+KILLED_TWICE = f"""
+    import os, signal, sys
+    sys.path.insert(0, {str(Path(__file__).parent)!r})
+    import test_optuna_alone as case
+
+    steps = 0
+
+    def train(config):
+        global steps
+        for t in range(1, case.MAX_T + 1):
+            steps += 1
+            if steps == 30:
+                os.kill(os.getpid(), signal.SIGKILL)
+            case.tune.report({{"loss": case.curve(config, t)}})
+
+    case.stopped_early(sys.argv[2], sys.argv[1], trainable=train)
+"""
+
+
+@pytest.mark.parametrize("name", ["tpe", "cmaes", "nsga2"])
+def test_a_resume_tells_of_stopped_trials_again(name, tmp_path):
+    if name == "cmaes":
+        pytest.importorskip("cmaes")
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(KILLED_TWICE), str(tmp_path), name],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == -signal.SIGKILL, done.stderr
+    check_as_pruned_alone(name, *stopped_early(name, tmp_path))
 
 
 def test_one_without_a_seed_goes_on_from_what_was_logged(tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 
 from overtone.core.randomness import Random, key, keyed
 from overtone.core.trial import Status, Trial
-from overtone.core.types import Config, Result
+from overtone.core.types import FINISHED, Config, Result, cause_of_end
 from overtone.errors import GoalError, OvertoneError, SpaceError
 from overtone.searchers.base import Searcher, by_hand_too
 from overtone.searchers.first_points import FirstPoints, checked_rewards, score_of
@@ -171,7 +171,8 @@ class LibrarySearcher(Searcher):
             return
         has_failed = trial.status is Status.ERROR
         if result is not None or has_failed:
-            self._learn(Finished(index, flat, None if has_failed else result))
+            is_cut_short = cause_of_end(trial.why) != FINISHED
+            self._learn(Finished(index, flat, None if has_failed else result, is_cut_short))
         else:
             self.forget(index)
 

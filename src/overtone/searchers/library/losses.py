@@ -21,11 +21,13 @@ class Finished:
         index: The index of its suggestion; -1 for known points and for trials added by a scheduler.
         flat: Its choices.
         result: Its last result; None if the trial failed.
+        is_cut_short: Whether a scheduler or a person stopped it.
     """
 
     index: int
     flat: Flat
     result: Result | None
+    is_cut_short: bool = False
 
 
 def loss(told: Finished) -> float:

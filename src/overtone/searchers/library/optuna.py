@@ -2,15 +2,19 @@
 
 A named sampler gets a new seed for each suggestion. A sampler object of the user's is used unchanged: if
 trials run one at a time, it suggests the same as in a plain study of Optuna, and a resume repeats its calls
-in the logged order. Values in steps are searched as numbers of steps.
+in the logged order. It is told what an objective of Optuna would tell: a trial that was stopped is pruned,
+and NaN is a failure. For a named sampler, a stopped trial counts with its last value, and NaN is the worst.
+Values in steps are searched as numbers of steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite, isnan, nan
 from typing import Any
 
-from overtone.core.types import Config
+from overtone.core.goal import lookup
+from overtone.core.types import Config, Result
 from overtone.searchers.base import by_hand_too
 from overtone.searchers.flat import Flat
 from overtone.searchers.library.library import Finished, LibrarySearcher
@@ -19,6 +23,7 @@ from overtone.searchers.library.optuna_samplers import (
     asked,
     constrain,
     fail,
+    prune,
     replay_of,
     sampler,
     stored,
@@ -54,6 +59,7 @@ class OptunaSearch(LibrarySearcher):
             self.points_to_evaluate, self.evaluated_rewards, self.takes_constraint = (), (), False
         self.sampler, self.study_name, self.storage = sampler, study_name, storage
         self.replay, self.is_numeric = replay_of(sampler), sampler == "gp"
+        self._is_named = sampler is None or isinstance(sampler, str)
 
     @staticmethod
     def convert_search_space(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:  # type: ignore[override]
@@ -100,16 +106,32 @@ class OptunaSearch(LibrarySearcher):
             self._trials[index], _ = self._ask(index, 0, params)
 
     def learn(self, told: Finished) -> None:
-        values, trial = self.finite(told), self._trials.get(told.index)
-        if told.result is None or values is None or (trial is None and self._define):
-            return self.forget(told.index)
+        result, trial, scores = told.result, self._trials.get(told.index), self.finite(told)
+        if result is None or (scores is None and self._is_named) or (trial is None and self._define):
+            self.forget(told.index)
+            return
+        if scores is None or not self._is_named:
+            scores = self._with_nan(result)
         if trial is None:
             trial, _ = self._ask(-1, 0, encoded(self.nodes, told.flat))
-        constrain(trial, told.result.violations)
-        return tell(self.study, trial, [s * value for s, value in zip(self._signs, values, strict=True)])
+        constrain(trial, result.violations)
+        values = [sign * score for sign, score in zip(self._signs, scores, strict=True)]
+        if told.is_cut_short and not self._is_named:
+            prune(self.study, trial, values[0] if len(values) == 1 else None, _step(result.t))
+        elif any(map(isnan, values)):
+            fail(self.study, trial)
+        else:
+            tell(self.study, trial, values)
 
     def forget(self, index: int) -> None:
         fail(self.study, self._trials.pop(index, None))
+
+    def _with_nan(self, result: Result) -> list[float]:
+        """Return the scores of a result, in which NaN, the worst score elsewhere, is NaN."""
+        names = self.goal.metrics if self.goal else ()
+        values = [lookup(result.metrics, name) for name in names] or [None] * len(result.scores)
+        pairs = zip(result.scores, values, strict=True)
+        return [nan if value is not None and value != value else score for score, value in pairs]
 
     def _end(self) -> None:
         self._is_over = True
@@ -119,6 +141,11 @@ class OptunaSearch(LibrarySearcher):
         self.study.sampler = self._used = sampler(self.sampler, seed, self._used)
         trial = asked(self.study, params, (self._seed, index) if self.storage is not None else None)
         return trial, self._define(trial) if self._define else drawn(self.root, self.nodes, trial)
+
+
+def _step(t: float) -> int:
+    """Return a trial's t as a step of Optuna, a whole number of at least 0."""
+    return max(0, int(t)) if isfinite(t) else 0
 
 
 def _has(trial: Any, params: Mapping[str, Any]) -> bool:

@@ -191,6 +191,22 @@ def tell(study: Any, trial: Any, values: Sequence[float]) -> None:
         _tell_with_warning(study, trial, values, skip_if_finished=True)
 
 
+def prune(study: Any, trial: Any, value: float | None, step: int) -> None:
+    """Tell the study that a trial was stopped after it reported `value` at `step`; None for nothing.
+
+    A trial that has already ended is not changed.
+    """
+    from optuna.trial import TrialState
+
+    number, storage = trial if isinstance(trial, int) else trial.number, study._storage
+    trial_id = storage.get_trial_id_from_study_id_trial_number(study._study_id, number)
+    if storage.get_trial(trial_id).state.is_finished():
+        return
+    if value is not None:  # `report` belongs to trial objects, and of a stored trial only the number is known
+        storage.set_trial_intermediate_value(trial_id, step, value)
+    study.tell(trial, state=TrialState.PRUNED)
+
+
 def fail(study: Any, trial: Any) -> None:
     """Tell the study that a trial, if there is one, ended without a value."""
     if trial is not None:

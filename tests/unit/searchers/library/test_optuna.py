@@ -1,13 +1,16 @@
 """What Optuna's studies are told, and which spaces and samplers are taken."""
 
 import sys
+from dataclasses import replace
+from math import inf, nan
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from overtone import tune
 from overtone.core.goal import Goal
-from overtone.core.types import Result
+from overtone.core.trial import Status
+from overtone.core.types import Result, Why
 from overtone.engines.simulated import Simulated
 from overtone.errors import MissingPackageError, OvertoneError, SpaceError
 from overtone.searchers.library import library, optuna_samplers
@@ -107,6 +110,88 @@ def test_infinite_results_count_as_the_worst_that_was_found():
     found.end(found.ask(), "nan", 5.0)
     found.end(found.ask(), "inf", 5.0)
     assert [one.value for one in found.searcher.study.trials] == [None, 2.0, 3.0, 2.0, 3.0]
+
+
+def told(found, trial, *losses, rule=None, violations=()):
+    """Let a trial report these losses and end, stopped by `rule` if one is given."""
+    for t, value in enumerate(losses, 1):
+        result = found.searcher.goal.result({"score": value, "training_iteration": t})
+        found.searcher.on_result(trial, replace(result, violations=violations))
+    trial.status, trial.why = Status.TERMINATED, rule and Why(rule, t=float(len(losses)))
+    found.searcher.on_trial_end(trial)
+
+
+def sampler_object():
+    return optuna.samplers.RandomSampler(seed=3)
+
+
+@pytest.mark.parametrize("mode", ["min", "max"])
+def test_an_object_is_told_what_an_objective_of_optuna_would_tell(mode):
+    found = course(sampler=sampler_object(), mode=mode)
+    for values, rule in (
+        ([3.0, 2.0], "asha"), ([3.0, 2.0], "max_t"), ([3.0, 2.0], "stop"), ([1.0, nan], None),
+        ([1.0, nan], "asha"), ([1.0, inf], None), ([1.0, -inf], "returned"), ([], "asha"),
+    ):  # fmt: skip
+        told(found, found.ask(), *values, rule=rule)
+    assert [(one.state.name, one.value) for one in found.searcher.study.trials] == [
+        ("PRUNED", 2.0), ("COMPLETE", 2.0), ("COMPLETE", 2.0), ("FAIL", None), ("PRUNED", None),
+        ("COMPLETE", inf), ("COMPLETE", -inf), ("FAIL", None),
+    ]  # fmt: skip
+    assert found.searcher.study.trials[0].intermediate_values == {2: 2.0}
+
+
+@pytest.mark.parametrize("sampler", [None, "tpe", "cmaes", "nsga2"])
+def test_a_name_is_told_the_last_value_of_a_stopped_trial(sampler):
+    found = course(sampler=sampler, mode="min")
+    for values, rule in (([3.0, 2.0], "asha"), ([5.0], None), ([nan], None)):
+        told(found, found.ask(), *values, rule=rule)
+    states = [(one.state.name, one.value) for one in found.searcher.study.trials]
+    assert states == [("COMPLETE", 2.0), ("COMPLETE", 5.0), ("COMPLETE", 5.0)]
+
+
+def test_a_stopped_trial_has_its_constraints():
+    found = course(sampler=sampler_object())
+    told(found, found.ask(), 1.0, rule="asha", violations=(0.25, -1.0))
+    (only,) = found.searcher.study.trials
+    assert (only.state.name, dict(only.constraints)) == ("PRUNED", {"0": 0.25, "1": -1.0})
+
+
+@pytest.mark.parametrize("t", [0.0, 2.75, -3.0, inf, nan])
+def test_a_step_is_a_whole_number(t):
+    found = course(sampler=sampler_object())
+    trial = found.ask()
+    found.searcher.on_result(trial, Result(t, 1.0, (1.0,)))
+    trial.status, trial.why = Status.TERMINATED, Why("median")
+    found.searcher.on_trial_end(trial)
+    assert found.searcher.study.trials[0].intermediate_values == {2 if t == 2.75 else 0: 1.0}
+
+
+def test_a_stopped_trial_of_two_objectives_is_pruned_without_values():
+    searcher = OptunaSearch(sampler=sampler_object())
+    searcher.goal = Goal(["score", "latency"], ["max", "min"])
+    found = Course(searcher, SPACE, objectives=2)
+    trial = found.ask()
+    trial.why = Why("asha")
+    found.end(trial, "value", 2.0)
+    found.end(found.ask(), "value", 1.0)
+    assert [one.state.name for one in searcher.study.trials] == ["PRUNED", "COMPLETE"]
+
+
+def test_a_stored_trial_is_told_of_after_a_resume(tmp_path):
+    arguments = {"storage": f"sqlite:///{tmp_path}/study.db", "study_name": "mine", "mode": "min"}
+    found = course(sampler=sampler_object(), **arguments)
+    ended, open_ = found.ask(), found.ask()
+    told(found, ended, 4.0, 3.0, rule="asha")
+    again = course(sampler=sampler_object(), **arguments)
+    for index, trial in enumerate((ended, open_)):
+        again.searcher.on_suggested(index, trial.config)
+    told(again, ended, 4.0, 3.0, rule="asha")
+    told(again, open_, 6.0, 5.0, rule="asha")
+    stored = optuna.load_study(study_name="mine", storage=arguments["storage"]).trials
+    assert [(one.state.name, one.value, one.last_step) for one in stored] == [
+        ("PRUNED", 3.0, 2),
+        ("PRUNED", 5.0, 2),
+    ]
 
 
 def test_constraints_reach_the_sampler():
