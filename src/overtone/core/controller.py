@@ -231,7 +231,7 @@ class Controller:
 
     def _on_saved(self, event: m.Saved) -> bool | None:
         saved, live = event.checkpoint, self._roster.current(event)
-        if live is None or saved == live.trial.checkpoint or saved.t < live.saved_t:
+        if live is None or saved.t < live.saved_t or (saved.t == live.saved_t and self._roster.has(saved)):
             return False
         self._rulings.on_saved(live, saved)
         return None

@@ -290,11 +290,15 @@ class Roster:
         """Bytes of each kept checkpoint, by uri."""
         return self._retention.sizes()
 
+    def has(self, checkpoint: Checkpoint) -> bool:
+        """Return whether a checkpoint is kept."""
+        return self._retention.has(checkpoint)
+
     def went_on_from(self, trial: Trial, restored: Checkpoint | None) -> None:
         """Record the restored checkpoint: an earlier one if the newest was damaged."""
         if restored is None:
             self.forget(trial)
-        elif restored != trial.checkpoint and self._retention.has(restored):
+        elif restored != trial.checkpoint and self.has(restored):
             self.go_on_from(trial, restored)
 
     def go_on_from(self, trial: Trial, checkpoint: Checkpoint) -> None:

@@ -8,7 +8,7 @@ from overtone.core.decision import Stop
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import MetricWorth, Retention
 from overtone.core.trial import Status
-from overtone.core.types import Why
+from overtone.core.types import Checkpoint, Why
 from overtone.testing.manual_controller import ByHand, Dictated, Saying, checkpoint
 
 ONE_CPU = Resources.of({"cpu": 1})
@@ -59,6 +59,20 @@ def test_messages_of_an_earlier_attempt_are_stale():
         assert late() == []
         assert hand.is_stale
     assert (hand.status(trial), hand.trial(trial).n_results) == before
+
+
+def test_of_two_checkpoints_at_the_same_t_the_first_does_not_become_the_newest_again():
+    hand = ByHand()
+    trial = hand.run()
+    hand.report(trial, 1)
+    first, second = (Checkpoint(trial, 1, f"{trial}/1_{name}", 100) for name in "ab")
+    for saved in (first, second):
+        hand.tell(m.Saved(hand.time, trial, 0, saved))
+        assert not hand.is_stale
+    for late in (first, second):
+        assert hand.tell(m.Saved(hand.time, trial, 0, late)) == []
+        assert hand.is_stale
+    assert hand.trial(trial).checkpoint == second
 
 
 def test_messages_that_come_twice_are_stale_the_second_time():
