@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
-from math import inf
+from math import inf, nan
 from typing import Any
 
 from overtone.core.types import UNNAMED, WORST, Metrics, Result
@@ -222,6 +222,12 @@ class Goal:
     def value(self, score: float) -> float:
         """Return a score as the user's metric, with its original sign."""
         return score * self._signs[0] if self._signs else score
+
+    def values(self, result: Result) -> list[float]:
+        """Return the objectives of a result with their original signs; NaN is NaN, and not the worst."""
+        found = [lookup(result.metrics, name) for name in self.metrics]
+        each = zip(found, self._signs, result.scores, strict=True)
+        return [nan if value != value else sign * score for value, sign, score in each]
 
     def missing_constraint(self, *reports: Metrics) -> str:
         """Return the error if none of `reports` has one of the constraint metrics; "" otherwise."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from overtone.core.config_changes import complete_freely
 from overtone.core.resources import Resources
-from overtone.core.types import FINISHED, Checkpoint, Config, Result, Why
+from overtone.core.types import FINISHED, Checkpoint, Config, Result, Why, cause_of_end
 
 
 class ShownStatuses:
@@ -168,6 +168,11 @@ class Trial:
         """Whether it waits for its first start."""
         has_waited = self.why is None or self.why.rule in OF_DEMANDS
         return self.status is PENDING and has_waited and not (self.attempt or self.failures)
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether it was stopped before its own end, and did not fail."""
+        return self.status is TERMINATED and cause_of_end(self.why) != FINISHED
 
     @property
     def trial_id(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from overtone.core.goal import Goal
 from overtone.core.trial import Status, Trial
-from overtone.core.types import Config, Result
+from overtone.core.types import Config, Result, Why
 from overtone.errors import ArgumentError
 from overtone.searchers.base import by_hand_too
 from overtone.searchers.wrapper import Wrapper
@@ -35,6 +35,7 @@ class _Group:
     n_started: int = 0
     n_waiting: int = 0
     results: list[Result] = field(default_factory=list)
+    cut_short: Why | None = None
     is_told: bool = False
 
     @property
@@ -109,14 +110,16 @@ class Repeater(Wrapper):
         self._standing = None
         if result is not None and trial.status is not Status.ERROR:
             group.results.append(result)
+            group.cut_short = trial.why if trial.is_cut_short else group.cut_short
         for one in self._groups:
             if not one.is_told and not one.n_waiting and not self._wants(one):
                 one.is_told = True
                 status = Status.TERMINATED if one.results else Status.ERROR
                 mean = _mean(one.results, self.goal)
                 its = replace(
-                    trial, config=one.config, suggestion=one.index, status=status, last=mean, best=mean
-                )
+                    trial, config=one.config, suggestion=one.index, status=status, last=mean, best=mean,
+                    why=one.cut_short,
+                )  # fmt: skip
                 self._tell(its, mean)
 
     def on_trial_pause(self, trial: Trial) -> None:
@@ -168,7 +171,9 @@ def _mean(results: list[Result], goal: Goal | None) -> Result | None:
     n = len(results)
     scores = tuple(sum(column) / n for column in zip(*(one.scores for one in results), strict=True))
     violations = tuple(max(column) for column in zip(*(one.violations for one in results), strict=True))
-    named = zip(goal.metrics, goal.modes, scores, strict=True) if goal is not None else ()
-    values = {metric: score if mode == "max" else -score for metric, mode, score in named}
+    values: dict[str, float] = {}
+    if goal is not None:
+        columns = zip(*(goal.values(one) for one in results), strict=True)
+        values = {name: sum(column) / n for name, column in zip(goal.metrics, columns, strict=True)}
     metrics = {**results[-1].metrics, **values}
     return Result(max(one.t for one in results), scores[0], scores, violations, metrics)

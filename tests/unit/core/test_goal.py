@@ -264,3 +264,10 @@ def test_a_whole_number_beyond_all_floats_is_infinite():
     ] * 4
     assert (real(10**400), real(-(10**400)), real(2)) == (math.inf, -math.inf, 2.0)
     assert not Goal("loss", "min", constraints={"size": 4}).allows({"loss": 1, "size": 10**400})
+
+
+def test_values_have_their_signs_and_nan_back():
+    goal = Goal(["loss", "val/accuracy"], ["min", "max"])
+    for loss, accuracy in ((2.0, 0.5), (math.inf, -math.inf), (math.nan, 0.5), (0.25, math.nan)):
+        found = goal.values(goal.result({"loss": loss, "val": {"accuracy": accuracy}}))
+        assert repr(found) == repr([loss, accuracy])

@@ -1,10 +1,15 @@
 """Configurations that run several times."""
 
+import math
+
 import pytest
 
 from overtone import tune
+from overtone.core.goal import Goal
 from overtone.core.protocols import Searcher
 from overtone.core.randomness import keyed
+from overtone.core.trial import Status
+from overtone.core.types import WORST, Why
 from overtone.engines.simulated import Simulated
 from overtone.searchers import BasicVariantGenerator, Repeater
 from overtone.testing.search_course import Course, resumed
@@ -54,6 +59,44 @@ def test_all_failed_is_a_failure():
     for trial in trials:
         course.end(trial, "raised", 0.0)
     assert inner.told == [(0, "ERROR")]
+
+
+@pytest.mark.parametrize(
+    ("ends", "cause"),
+    [
+        ([None, "asha"], "asha"),
+        (["asha", None], "asha"),
+        (["returned", "stop"], None),
+        (["raised", "returned"], None),
+        (["returned", "raised"], None),
+    ],
+)
+def test_the_mean_is_cut_short_if_one_of_its_repetitions_was(ends, cause):
+    inner = Counted()
+    inner.on_trial_end = lambda trial: inner.told.append(trial.why and trial.why.rule)
+    course = Course(Repeater(inner, 2), SPACE)
+    trials = [course.ask(), course.ask()]
+    for trial, rule in zip(trials, ends, strict=True):
+        trial.why = rule and Why(rule, t=2.0)
+        course.end(trial, "raised" if rule == "raised" else "value", 1.0)
+    assert inner.told[1:] == [cause]
+
+
+def test_the_mean_of_nan_is_nan():
+    inner, seen = Counted(), []
+    repeater = Repeater(inner, 2)
+    repeater.goal = inner.goal = Goal(["loss", "size"], ["min", "max"])
+    inner.on_result = lambda trial, result: seen.append(result)
+    course = Course(repeater, SPACE)
+    trials = [course.ask(), course.ask()]
+    for trial, loss in zip(trials, (math.nan, 3.0), strict=True):
+        repeater.on_result(trial, repeater.goal.result({"loss": loss, "size": 4}))
+        trial.status = Status.TERMINATED
+        repeater.on_trial_end(trial)
+    (mean,) = seen
+    assert mean.scores == (WORST, 4.0)
+    assert math.isnan(mean.metrics["loss"])
+    assert mean.metrics["size"] == 4.0
 
 
 def adaptive(noise, n=40):

@@ -9,7 +9,7 @@ from typing import Any
 
 from overtone.core.randomness import Random, key, keyed
 from overtone.core.trial import Status, Trial
-from overtone.core.types import FINISHED, Config, Result, cause_of_end
+from overtone.core.types import Config, Result
 from overtone.errors import GoalError, OvertoneError, SpaceError
 from overtone.searchers.base import Searcher, by_hand_too
 from overtone.searchers.first_points import FirstPoints, checked_rewards, score_of
@@ -171,8 +171,7 @@ class LibrarySearcher(Searcher):
             return
         has_failed = trial.status is Status.ERROR
         if result is not None or has_failed:
-            is_cut_short = cause_of_end(trial.why) != FINISHED
-            self._learn(Finished(index, flat, None if has_failed else result, is_cut_short))
+            self._learn(Finished(index, flat, None if has_failed else result, trial.is_cut_short))
         else:
             self.forget(index)
 
@@ -217,8 +216,8 @@ class LibrarySearcher(Searcher):
         mode = self.goal.mode if self.goal is not None else self.mode
         if mode is None:
             raise GoalError('evaluated_rewards: needs mode="max" or mode="min"')
-        score = score_of(reward, mode)
-        return Result(1, score, (score,))
+        score, metric = score_of(reward, mode), self.goal.metric if self.goal is not None else None
+        return Result(1, score, (score,), (), {} if metric is None else {metric: reward})
 
     # --- what children need ------------------------------------------------------------
 

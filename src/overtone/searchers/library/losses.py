@@ -21,7 +21,7 @@ class Finished:
         index: The index of its suggestion; -1 for known points and for trials added by a scheduler.
         flat: Its choices.
         result: Its last result; None if the trial failed.
-        is_cut_short: Whether a scheduler or a person stopped it.
+        is_cut_short: Whether it was stopped before its own end.
     """
 
     index: int

@@ -10,11 +10,11 @@ Values in steps are searched as numbers of steps.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite, isnan, nan
+from math import inf, isfinite, isnan
 from typing import Any
 
-from overtone.core.goal import lookup
-from overtone.core.types import Config, Result
+from overtone.core.trial import Trial
+from overtone.core.types import Config
 from overtone.searchers.base import by_hand_too
 from overtone.searchers.flat import Flat
 from overtone.searchers.library.library import Finished, LibrarySearcher
@@ -31,6 +31,9 @@ from overtone.searchers.library.optuna_samplers import (
     tell,
 )
 from overtone.space import flatten, nested
+
+_LARGEST_STORED = 2**31 - 1
+"""The largest step that every database takes."""
 
 
 class OptunaSearch(LibrarySearcher):
@@ -105,19 +108,27 @@ class OptunaSearch(LibrarySearcher):
         if index not in self._trials:
             self._trials[index], _ = self._ask(index, 0, params)
 
+    def on_trial_end(self, trial: Trial) -> None:
+        known = None if trial.suggestion is None else self._trials.get(trial.suggestion)
+        is_silent = trial.attempt > 0 and trial.id not in self._last  # it ran, and reported nothing
+        if known is not None and is_silent and trial.is_cut_short and not self._is_named:
+            prune(self.study, known)
+        super().on_trial_end(trial)
+
     def learn(self, told: Finished) -> None:
         result, trial, scores = told.result, self._trials.get(told.index), self.finite(told)
         if result is None or (scores is None and self._is_named) or (trial is None and self._define):
             self.forget(told.index)
             return
-        if scores is None or not self._is_named:
-            scores = self._with_nan(result)
+        values = [sign * one for sign, one in zip(self._signs, scores or result.scores, strict=True)]
+        if not self._is_named and self.goal is not None and self.goal.metrics:
+            values = self.goal.values(result)
         if trial is None:
             trial, _ = self._ask(-1, 0, encoded(self.nodes, told.flat))
         constrain(trial, result.violations)
-        values = [sign * score for sign, score in zip(self._signs, scores, strict=True)]
         if told.is_cut_short and not self._is_named:
-            prune(self.study, trial, values[0] if len(values) == 1 else None, _step(result.t))
+            step = _step(result.t, inf if self.storage is None else _LARGEST_STORED)
+            prune(self.study, trial, values[0] if len(values) == 1 else None, step)
         elif any(map(isnan, values)):
             fail(self.study, trial)
         else:
@@ -125,13 +136,6 @@ class OptunaSearch(LibrarySearcher):
 
     def forget(self, index: int) -> None:
         fail(self.study, self._trials.pop(index, None))
-
-    def _with_nan(self, result: Result) -> list[float]:
-        """Return the scores of a result, in which NaN, the worst score elsewhere, is NaN."""
-        names = self.goal.metrics if self.goal else ()
-        values = [lookup(result.metrics, name) for name in names] or [None] * len(result.scores)
-        pairs = zip(result.scores, values, strict=True)
-        return [nan if value is not None and value != value else score for score, value in pairs]
 
     def _end(self) -> None:
         self._is_over = True
@@ -143,9 +147,9 @@ class OptunaSearch(LibrarySearcher):
         return trial, self._define(trial) if self._define else drawn(self.root, self.nodes, trial)
 
 
-def _step(t: float) -> int:
+def _step(t: float, most: float) -> int:
     """Return a trial's t as a step of Optuna, a whole number of at least 0."""
-    return max(0, int(t)) if isfinite(t) else 0
+    return int(min(max(0, t), most)) if isfinite(t) else 0
 
 
 def _has(trial: Any, params: Mapping[str, Any]) -> bool:

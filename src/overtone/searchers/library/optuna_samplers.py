@@ -191,8 +191,8 @@ def tell(study: Any, trial: Any, values: Sequence[float]) -> None:
         _tell_with_warning(study, trial, values, skip_if_finished=True)
 
 
-def prune(study: Any, trial: Any, value: float | None, step: int) -> None:
-    """Tell the study that a trial was stopped after it reported `value` at `step`; None for nothing.
+def prune(study: Any, trial: Any, value: float | None = None, step: int = 0) -> None:
+    """Tell the study that a trial was stopped after it reported `value` at `step`; None for no value.
 
     A trial that has already ended is not changed.
     """

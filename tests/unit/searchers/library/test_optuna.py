@@ -140,6 +140,37 @@ def test_an_object_is_told_what_an_objective_of_optuna_would_tell(mode):
     assert found.searcher.study.trials[0].intermediate_values == {2: 2.0}
 
 
+def test_a_trial_that_ran_and_was_stopped_before_a_report_is_pruned_without_a_value():
+    found = course(sampler=sampler_object())
+    ran, waited, raised = found.ask(), found.ask(), found.ask()
+    ran.attempt = raised.attempt = 1
+    for trial in (ran, waited):
+        told(found, trial, rule="stop_trial")
+    raised.status, raised.why = Status.ERROR, Why("raised")
+    found.searcher.on_trial_end(raised)
+    assert [one.state.name for one in found.searcher.study.trials] == ["PRUNED", "FAIL", "FAIL"]
+
+
+def test_known_rewards_of_an_object_are_told_as_they_are():
+    points = [{"x": 0.1}, {"x": 0.2}, {"x": 0.3}]
+    rewards = [2.0, nan, inf]
+    found = course(sampler=sampler_object(), mode="min", points_to_evaluate=points, evaluated_rewards=rewards)
+    assert [(one.state.name, one.value) for one in found.searcher.study.trials] == [
+        ("COMPLETE", 2.0), ("FAIL", None), ("COMPLETE", inf),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("t", "stored"), [(2**31 + 5, 2**31 - 1), (1e19, 2**31 - 1), (7.0, 7)])
+def test_a_large_step_fits_into_every_database(t, stored, tmp_path):
+    for storage, step in ((f"sqlite:///{tmp_path}/study.db", stored), (None, int(t))):
+        found = course(sampler=sampler_object(), storage=storage)
+        trial = found.ask()
+        found.searcher.on_result(trial, Result(t, 1.0, (1.0,), (), {"score": 1.0}))
+        trial.status, trial.why = Status.TERMINATED, Why("asha")
+        found.searcher.on_trial_end(trial)
+        assert found.searcher.study.trials[0].last_step == step
+
+
 @pytest.mark.parametrize("sampler", [None, "tpe", "cmaes", "nsga2"])
 def test_a_name_is_told_the_last_value_of_a_stopped_trial(sampler):
     found = course(sampler=sampler, mode="min")
