@@ -137,7 +137,7 @@ def test_wrong_words_are_refused_with_what_was_meant(begin, folder, capsys):
     until(lambda: has_running(folder, 2))
     for arguments, message in (
         (["add", "--config", '{"y": 7}'], "'y' is not in the space, which has 'x'"),
-        (["stop", "7"], "no trial '7': it has "),
+        (["stop", "x7"], "no trial 'x7': it has "),
         (["limits", "--num-samples", "-5"], "num_samples=-5"),
         (["limits"], "limits needs a limit: --concurrency N"),
     ):
