@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from overtone import tune
@@ -106,6 +108,32 @@ def test_a_run_that_waits_says_for_whom(
     run.wait(timeout_s=300)
     assert [trial.status for trial in waiting.wait(timeout_s=300).trials] == ["TERMINATED"]
     assert other.waits() == ""
+
+
+def n_agents() -> int:
+    """The number of processes that work, or have worked, for a run on this machine."""
+    found = 0
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            found += " ".join(process.cmdline()).startswith("ray::NodeAgent")
+    return found
+
+
+def test_runs_at_the_same_time_leave_one_idle_agent(
+    cluster: Any, engine: Any, seen: Any, tmp_path: Path, until: Any
+) -> None:
+    before = n_agents()
+    for pair in range(3):
+        runs = [
+            search(
+                engine(), type(seen)(), tmp_path, name=f"{pair}-{i}", config={"s": 0.3}, num_samples=1,
+                resources_per_trial={"cpu": 0.5},
+            )
+            for i in range(2)
+        ]  # fmt: skip
+        for run in runs:
+            assert [trial.status for trial in run.wait(timeout_s=300).trials] == ["TERMINATED"]
+    until(lambda: n_agents() <= max(1, before))
 
 
 def test_gangs_of_two_runs_do_not_wait_for_each_other(nodes: Any, engine: Any, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from itertools import count
+from threading import Lock
 from typing import Any
 
 from overtone.core.messages import Start
@@ -22,6 +23,9 @@ _NOT_INSTALLED = "Overtone is not installed there"
 
 _agents: dict[tuple[str, str, str], Any] = {}
 """Idle agents on the driver's node, by (job, node, environment). A new agent takes a second to start."""
+
+_lock = Lock()
+"""Held while an idle agent is replaced."""
 
 ANSWER_S = 20.0
 """Seconds that a node gets to start a process that looks at a trial."""
@@ -96,8 +100,16 @@ def _actor_name(errand: Errand, what: str) -> str:
 
 
 def keep_agent(node: str, errand: Errand, actor: Any) -> None:
-    """Keep an agent whose errand is done for this driver's next run in the same environment."""
-    _agents[_key(node, errand)] = actor
+    """Keep an agent whose errand is done for this driver's next run in the same environment.
+
+    Runs at the same time have an agent each, of which one is kept. The others are killed: a process may
+    outlive the last handle of its actor.
+    """
+    with _lock:
+        earlier = _agents.pop(_key(node, errand), None)
+        _agents[_key(node, errand)] = actor
+    if earlier is not None:
+        end(earlier)
 
 
 def _key(node: str, errand: Errand) -> tuple[str, str, str]:
