@@ -26,6 +26,7 @@ from overtone.searchers.library.optuna_samplers import (
     prune,
     replay_of,
     sampler,
+    still_open,
     stored,
     study,
     tell,
@@ -112,7 +113,9 @@ class OptunaSearch(LibrarySearcher):
         known = None if trial.suggestion is None else self._trials.get(trial.suggestion)
         is_silent = trial.attempt > 0 and trial.id not in self._last  # it ran, and reported nothing
         if known is not None and is_silent and trial.is_cut_short and not self._is_named:
-            prune(self.study, known)
+            known = still_open(self.study, known)
+            if known is not None:
+                prune(self.study, known)
         super().on_trial_end(trial)
 
     def learn(self, told: Finished) -> None:
@@ -125,6 +128,9 @@ class OptunaSearch(LibrarySearcher):
             values = self.goal.values(result)
         if trial is None:
             trial, _ = self._ask(-1, 0, encoded(self.nodes, told.flat))
+        trial = still_open(self.study, trial)
+        if trial is None:  # an earlier driver told of its end
+            return
         constrain(trial, result.violations)
         if told.is_cut_short and not self._is_named:
             step = _step(result.t, inf if self.storage is None else _LARGEST_STORED)

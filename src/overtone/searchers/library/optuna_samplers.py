@@ -173,37 +173,47 @@ def asked(study: Any, params: Mapping[str, Any] | None, mark: tuple[int, int] | 
     return trial
 
 
+def still_open(study: Any, trial: Any) -> Any:
+    """Return a trial of the study that has not ended; None if it has.
+
+    Args:
+        trial: The trial, or its number if an earlier driver began it.
+    """
+    from optuna.trial import Trial
+
+    storage, is_number = study._storage, isinstance(trial, int)
+    trial_id = (
+        storage.get_trial_id_from_study_id_trial_number(study._study_id, trial)
+        if is_number
+        else trial._trial_id
+    )
+    if storage.get_trial(trial_id).state.is_finished():
+        return None
+    return Trial(study, trial_id) if is_number else trial
+
+
 def constrain(trial: Any, violations: Sequence[float]) -> None:
-    """Record a trial's constraint violations, unless only its number is known."""
-    for i, violation in enumerate(violations if hasattr(trial, "set_constraint") else ()):
+    """Record a trial's constraint violations."""
+    for i, violation in enumerate(violations):
         trial.set_constraint(str(i), violation)
 
 
 def tell(study: Any, trial: Any, values: Sequence[float]) -> None:
-    """Tell the study a trial's values; a trial that has already ended is not changed."""
-    if isinstance(trial, int) and study.trials[trial].state.is_finished():
-        return
+    """Tell the study a trial's values."""
     try:
         from optuna.study._tell import _tell_with_warning
     except ImportError:
-        study.tell(trial, values, skip_if_finished=True)
+        study.tell(trial, values)
     else:  # without a deep copy of the trial, which is most of what telling takes
-        _tell_with_warning(study, trial, values, skip_if_finished=True)
+        _tell_with_warning(study, trial, values)
 
 
 def prune(study: Any, trial: Any, value: float | None = None, step: int = 0) -> None:
-    """Tell the study that a trial was stopped after it reported `value` at `step`; None for no value.
-
-    A trial that has already ended is not changed.
-    """
+    """Tell the study that a trial was stopped after it reported `value` at `step`; None for no value."""
     from optuna.trial import TrialState
 
-    number, storage = trial if isinstance(trial, int) else trial.number, study._storage
-    trial_id = storage.get_trial_id_from_study_id_trial_number(study._study_id, number)
-    if storage.get_trial(trial_id).state.is_finished():
-        return
-    if value is not None:  # `report` belongs to trial objects, and of a stored trial only the number is known
-        storage.set_trial_intermediate_value(trial_id, step, value)
+    if value is not None:
+        trial.report(value, step)
     study.tell(trial, state=TrialState.PRUNED)
 
 

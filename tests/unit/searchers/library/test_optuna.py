@@ -212,17 +212,18 @@ def test_a_stored_trial_is_told_of_after_a_resume(tmp_path):
     arguments = {"storage": f"sqlite:///{tmp_path}/study.db", "study_name": "mine", "mode": "min"}
     found = course(sampler=sampler_object(), **arguments)
     ended, open_ = found.ask(), found.ask()
-    told(found, ended, 4.0, 3.0, rule="asha")
+    told(found, ended, 4.0, 3.0, rule="asha", violations=(0.5,))
     again = course(sampler=sampler_object(), **arguments)
     for index, trial in enumerate((ended, open_)):
         again.searcher.on_suggested(index, trial.config)
-    told(again, ended, 4.0, 3.0, rule="asha")
-    told(again, open_, 6.0, 5.0, rule="asha")
+    told(again, ended, 4.0, 3.0, rule="asha", violations=(0.5,))
+    told(again, open_, 6.0, 5.0, rule="asha", violations=(0.25, -1.0))
     stored = optuna.load_study(study_name="mine", storage=arguments["storage"]).trials
     assert [(one.state.name, one.value, one.last_step) for one in stored] == [
         ("PRUNED", 3.0, 2),
         ("PRUNED", 5.0, 2),
     ]
+    assert [dict(one.constraints) for one in stored] == [{"0": 0.5}, {"0": 0.25, "1": -1.0}]
 
 
 def test_constraints_reach_the_sampler():
