@@ -105,9 +105,10 @@ def keep_agent(node: str, errand: Errand, actor: Any) -> None:
     Runs at the same time have an agent each, of which one is kept. The others are killed: a process may
     outlive the last handle of its actor.
     """
+    key = _key(node, errand)
     with _lock:
-        earlier = _agents.pop(_key(node, errand), None)
-        _agents[_key(node, errand)] = actor
+        earlier = _agents.pop(key, None)
+        _agents[key] = actor
     if earlier is not None:
         end(earlier)
 

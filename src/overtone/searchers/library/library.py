@@ -102,6 +102,10 @@ class LibrarySearcher(Searcher):
     def forget(self, index: int) -> None:
         """Forget a suggestion: its trial ended without results, or the constraint forbids it."""
 
+    def forget_silent(self, trial: Trial, index: int) -> None:
+        """Forget a suggestion whose trial ended without an error and without results."""
+        self.forget(index)
+
     # --- the facts ---------------------------------------------------------------------
 
     def on_start(self, space: Any, seed: int) -> None:
@@ -173,7 +177,7 @@ class LibrarySearcher(Searcher):
         if result is not None or has_failed:
             self._learn(Finished(index, flat, None if has_failed else result, trial.is_cut_short))
         else:
-            self.forget(index)
+            self.forget_silent(trial, index)
 
     def seed_of(self, index: int, attempt: int = 0) -> int:
         """Return the seed of the suggestion for `index`: a number below 2^31."""

@@ -14,7 +14,7 @@ from math import inf, isfinite, isnan
 from typing import Any
 
 from overtone.core.trial import Trial
-from overtone.core.types import Config
+from overtone.core.types import Config, Result
 from overtone.searchers.base import by_hand_too
 from overtone.searchers.flat import Flat
 from overtone.searchers.library.library import Finished, LibrarySearcher
@@ -109,23 +109,12 @@ class OptunaSearch(LibrarySearcher):
         if index not in self._trials:
             self._trials[index], _ = self._ask(index, 0, params)
 
-    def on_trial_end(self, trial: Trial) -> None:
-        known = None if trial.suggestion is None else self._trials.get(trial.suggestion)
-        is_silent = trial.attempt > 0 and trial.id not in self._last  # it ran, and reported nothing
-        if known is not None and is_silent and trial.is_cut_short and not self._is_named:
-            known = still_open(self.study, known)
-            if known is not None:
-                prune(self.study, known)
-        super().on_trial_end(trial)
-
     def learn(self, told: Finished) -> None:
-        result, trial, scores = told.result, self._trials.get(told.index), self.finite(told)
-        if result is None or (scores is None and self._is_named) or (trial is None and self._define):
+        result, trial = told.result, self._trials.get(told.index)
+        values = None if result is None else self._values(told, result)
+        if result is None or values is None or (trial is None and self._define):
             self.forget(told.index)
             return
-        values = [sign * one for sign, one in zip(self._signs, scores or result.scores, strict=True)]
-        if not self._is_named and self.goal is not None and self.goal.metrics:
-            values = self.goal.values(result)
         if trial is None:
             trial, _ = self._ask(-1, 0, encoded(self.nodes, told.flat))
         trial = still_open(self.study, trial)
@@ -139,6 +128,20 @@ class OptunaSearch(LibrarySearcher):
             fail(self.study, trial)
         else:
             tell(self.study, trial, values)
+
+    def _values(self, told: Finished, result: Result) -> list[float] | None:
+        """Return the objectives to tell; None where no finite value is known to take instead."""
+        if not self._is_named and self.goal is not None and self.goal.metrics:
+            return self.goal.values(result)
+        scores = self.finite(told) if self._is_named else result.scores
+        if scores is None:
+            return None
+        return [sign * score for sign, score in zip(self._signs, scores, strict=True)]
+
+    def forget_silent(self, trial: Trial, index: int) -> None:
+        if trial.is_cut_short and trial.attempt > 0 and not self._is_named:  # it ran
+            prune(self.study, still_open(self.study, self._trials.get(index)))
+        self.forget(index)
 
     def forget(self, index: int) -> None:
         fail(self.study, self._trials.pop(index, None))

@@ -174,11 +174,13 @@ def asked(study: Any, params: Mapping[str, Any] | None, mark: tuple[int, int] | 
 
 
 def still_open(study: Any, trial: Any) -> Any:
-    """Return a trial of the study that has not ended; None if it has.
+    """Return a trial of the study that has not ended; None if it has, or if there is none.
 
     Args:
-        trial: The trial, or its number if an earlier driver began it.
+        trial: The trial, or its number if an earlier driver began it; None if there is none.
     """
+    if trial is None:
+        return None
     from optuna.trial import Trial
 
     storage, is_number = study._storage, isinstance(trial, int)
@@ -209,7 +211,13 @@ def tell(study: Any, trial: Any, values: Sequence[float]) -> None:
 
 
 def prune(study: Any, trial: Any, value: float | None = None, step: int = 0) -> None:
-    """Tell the study that a trial was stopped after it reported `value` at `step`; None for no value."""
+    """Tell the study that a trial, if there is one, was stopped after it reported `value` at `step`.
+
+    Args:
+        value: None if it reported none.
+    """
+    if trial is None:
+        return
     from optuna.trial import TrialState
 
     if value is not None:
